@@ -2,21 +2,26 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createClient } from './api/client.ts'
 import { ApiError } from './api/error.ts'
 import type { Capabilities } from './api/types.ts'
+import { Brand } from './parts/brand.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Shell } from './shell.tsx'
-import { SignIn } from './sign-in.tsx'
+import { KeySource, SignIn } from './sign-in.tsx'
+import { currentTenant } from './state/route.ts'
 import { keptKey, type Session, SessionContext } from './state/session.ts'
+import { type SharedKey, shareKey } from './state/shared-key.ts'
+import { useSettings } from './state/settings.ts'
 import { useSpeech } from './state/texts.ts'
 
-interface AppProps {
-  /** Where the API is, relative to the page. */
-  api: string
-  session: { signIn?: string } | null
+/** The host and the prefix of the API. */
+function placeOf (api: string): string {
+  const { host, pathname } = new URL(api, document.baseURI)
+  return host + pathname.replace(/\/$/, '')
 }
 
 /** Shows the shell after sign-in. It stays, with everything typed, when the key is no longer accepted. */
-export function App ({ api, session }: AppProps) {
+export function App () {
   const { say } = useSpeech()
+  const { api, session } = useSettings()
   const key = useRef(session === null ? keptKey.read() : 'session')
   const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
   const [isExpired, setExpired] = useState(false)
@@ -29,25 +34,34 @@ export function App ({ api, session }: AppProps) {
     setError(null)
     setExpired(true)
   }, [])
-  const client = useMemo(() => createClient(api, () => key.current ?? '', expire), [api])
+  const offersTenants = useRef(false)
+  offersTenants.current = capabilities?.offers.tenants === true
+  const client = useMemo(() => createClient({
+    base: api,
+    token: () => key.current ?? '',
+    tenant: () => offersTenants.current ? currentTenant() : null,
+    onUnauthorized: expire
+  }), [api])
 
-  const signIn = useCallback(async (text: string, isKept: boolean): Promise<void> => {
+  const signIn = useCallback(async (text: string, from: 'typed' | 'kept' | 'shared', isKept: boolean) => {
     const before = key.current
     key.current = text
     setBusy(true)
     setError(null)
     try {
-      const { body } = await client.get<Capabilities>('/capabilities')
-      if (session === null && isKept) keptKey.write(text)
+      const { body } = await client.get<Capabilities>('/capabilities', { isOfAll: true })
+      if (session === null && from !== 'kept') keptKey.write(isKept ? text : null)
+      if (session === null && from === 'typed' && isKept) shared.current?.give(text)
       setCapabilities(body)
       setExpired(false)
       setVersion((version) => version + 1)
     } catch (error) {
-      key.current = before
+      const isRefused = error instanceof ApiError && error.isUnauthorized
+      key.current = isRefused && session === null && from === 'kept' ? null : before
       // Forget the stored key if it was refused. If there was none, nothing has been tried yet.
-      if (error instanceof ApiError && error.isUnauthorized && session === null) keptKey.write(null)
-      // Who has no session yet is asked to sign in, and is not told of keys.
-      setError(session !== null && error instanceof ApiError && error.isUnauthorized ? null : error)
+      if (isRefused && session === null) keptKey.write(null)
+      // Who has no session yet is asked to sign in, and is not told of keys; nor who has typed none.
+      setError(from === 'shared' || (session !== null && isRefused) ? null : error)
     } finally {
       setBusy(false)
       setStarting(false)
@@ -55,12 +69,43 @@ export function App ({ api, session }: AppProps) {
   }, [client, session])
 
   useEffect(() => {
-    if (key.current !== null) signIn(key.current, false)
+    if (key.current !== null) signIn(key.current, 'kept', false)
+  }, [])
+
+  const forget = (): void => {
+    keptKey.write(null)
+    key.current = null
+  }
+
+  const shared = useRef<SharedKey | null>(null)
+  const typed = useRef('')
+  const state = useRef({ capabilities, isExpired, isBusy })
+  state.current = { capabilities, isExpired, isBusy }
+  useEffect(() => {
+    if (session !== null) return
+    const sharer = shared.current = shareKey({
+      read: () => state.current.capabilities === null || state.current.isExpired ? null : keptKey.read(),
+      onKey (text) {
+        const { capabilities, isExpired, isBusy } = state.current
+        const isWaiting = capabilities === null ? key.current === null : isExpired && keptKey.read() !== null
+        if (isWaiting && !isBusy && typed.current === '') signIn(text, 'shared', true)
+      },
+      onSignedOut (id) {
+        if (keptKey.read() === null || state.current.capabilities?.caller.id !== id) return
+        forget()
+        // Forms that are not saved are gone before the page is, and do not hold it up with a question.
+        setCapabilities(null)
+        setTimeout(() => location.reload())
+      }
+    })
+    if (key.current === null) sharer.ask()
+    return sharer.close
   }, [])
 
   const signOut = useCallback(() => {
-    keptKey.write(null)
-    key.current = null
+    const id = state.current.capabilities?.caller.id
+    if (keptKey.read() !== null && id !== undefined) shared.current?.signOut(id)
+    forget()
     // Nothing of what was seen stays in memory.
     location.reload()
   }, [])
@@ -73,19 +118,29 @@ export function App ({ api, session }: AppProps) {
     can: (scope) => capabilities.caller.scopes.includes(scope)
   }, [client, capabilities, version, signOut])
 
-  const form = <SignIn error={error} isBusy={isBusy} session={session} onKey={signIn} />
+  const form = (
+    <SignIn
+      error={error}
+      isBusy={isBusy}
+      onTyped={(text) => { typed.current = text }}
+      onKey={(text, isKept) => signIn(text, 'typed', isKept)}
+    />
+  )
   if (value === null) {
     if (isStarting) return <p class='hint' role='status'>{say('page.loading')}</p>
     return (
       <main class='sign-in card'>
+        <Brand />
         <h1>{say('signIn.title')}</h1>
+        <p class='muted'>{say('signIn.where', { place: `\u2068${placeOf(api)}\u2069` })}</p>
         {form}
+        {session === null && <KeySource />}
       </main>
     )
   }
   return (
     <SessionContext.Provider value={value}>
-      <Shell hasSession={session !== null} />
+      <Shell />
       {isExpired && (
         <Dialog title={say('signIn.again')} onClose={() => setExpired(false)}>
           <p>{say(session === null ? 'signIn.expired' : 'signIn.sessionEnded')}</p>

@@ -1,15 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
+import { PaletteOpener } from './palette/opener.tsx'
+import { Brand } from './parts/brand.tsx'
 import { Needs, Time } from './parts/feedback.tsx'
 import { Checkbox } from './parts/field.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
+import { Start } from './start/view.tsx'
 import { NameContext } from './state/name.ts'
-import { hrefOf, type Route, useRoute } from './state/route.ts'
+import { hrefOf, placeOf, type Route, useRoute } from './state/route.ts'
+import { useSettings } from './state/settings.ts'
 import { shortcuts } from './state/shortcuts.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
+import { TenantSwitch } from './tenants/switch.tsx'
 import { CreateUser, NewUserLink } from './users/create.tsx'
 import { DeletedUsers } from './users/deleted.tsx'
 import { UserDetail } from './users/detail.tsx'
@@ -25,8 +30,10 @@ interface Section { key: string, title: TextName, scope: string }
 
 /** What there is to see, of what the API offers. */
 function useSections (): Section[] {
-  const { capabilities: { offers } } = useSession()
+  const { capabilities: { offers }, can } = useSession()
+  const start = { key: 'start', title: 'start.title', scope: 'events:read' } as const
   return [
+    ...offers.events && can('events:read') ? [start] : [],
     { key: 'users', title: 'users.title', scope: 'users:read' },
     ...offers.apiKeys ? [{ key: 'api-keys', title: 'keys.title', scope: 'keys:read' } as const] : [],
     ...offers.events ? [{ key: 'events', title: 'events.title', scope: 'events:read' } as const] : [],
@@ -38,6 +45,7 @@ function View ({ section, route: { path, query } }: { section: string | undefine
   const { say } = useSpeech()
   const [, id] = path
   switch (section) {
+    case 'start': return <Start />
     case 'users':
       if (id === undefined) return <UserList query={query} />
       if (id === 'new') return <CreateUser />
@@ -55,8 +63,9 @@ function View ({ section, route: { path, query } }: { section: string | undefine
 }
 
 /** Who is signed in. */
-function Caller ({ hasSession }: { hasSession: boolean }) {
+function Caller () {
   const { say } = useSpeech()
+  const { session } = useSettings()
   const { capabilities: { caller: { id, name, scopes, expiresAt } }, signOut } = useSession()
   const [areOn, setOn] = useState(shortcuts.areOn())
   const turn = (on: boolean): void => {
@@ -69,20 +78,23 @@ function Caller ({ hasSession }: { hasSession: boolean }) {
       <p>{say('signIn.scopes', { scopes: scopes.join(', ') })}</p>
       {expiresAt !== undefined && <p>{say('keys.expires')}: <Time moment={expiresAt} /></p>}
       <Checkbox label={say('page.shortcuts')} checked={areOn} onChecked={turn} />
-      {!hasSession && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
+      {session === null && <button type='button' onClick={signOut}>{say('signIn.out')}</button>}
     </Menu>
   )
 }
 
 /** The frame of every view: sections, who is signed in, what was done. */
-export function Shell ({ hasSession }: { hasSession: boolean }) {
+export function Shell () {
   const { say } = useSpeech()
-  const { can } = useSession()
+  const page = useSettings().title ?? say('page.title')
+  const { capabilities: { caller, offers }, can } = useSession()
   const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
   const heading = useRef<HTMLHeadingElement>(null)
-  const place = route.path.join('/')
-  const section = sections.find(({ key }) => key === (route.path[0] ?? 'users'))
+  const place = placeOf(route)
+  const { tenant } = route
+  const isElsewhere = tenant !== null && (!offers.tenants || (caller.tenant ?? tenant) !== tenant)
+  const section = isElsewhere ? undefined : sections.find(({ key }) => key === (route.path[0] ?? sections[0]?.key))
   const isNew = section?.key === 'users' && route.path[1] === 'new'
   const isDeleted = section?.key === 'users' && route.path[1] === 'deleted'
   const isUser = section?.key === 'users' && route.path[1] !== undefined
@@ -90,13 +102,18 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
     ? say('page.notFound')
     : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
+  const views = [
+    ...sections.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) })),
+    ...offers.trash && can('users:delete') ? [{ href: hrefOf(['users', 'deleted']), label: say('deleted.title') }] : []
+  ]
   const isList = section?.key === 'users' && !isUser
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)
   useEffect(() => {
-    document.title = [...new Set([name ?? title, say('page.title')])].join(' · ')
-  }, [name, title])
+    const names = [name ?? title, section && say(section.title), tenant, page]
+    document.title = [...new Set(names)].filter((each) => typeof each === 'string').join(' · ')
+  }, [name, title, tenant, page])
   // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
   useEffect(() => {
     window.scrollTo(0, 0)
@@ -117,27 +134,34 @@ export function Shell ({ hasSession }: { hasSession: boolean }) {
           {say('page.skip')}
         </a>
         <header class='top'>
+          <Brand />
           <nav aria-label={say('page.sections')}>
             {sections.map(({ key, title }) => (
-              <a key={key} href={hrefOf([key])} {...(key === section?.key && { 'aria-current': 'page' })}>
+              <a
+                key={key}
+                href={hrefOf([key], undefined, isElsewhere ? null : tenant)}
+                {...(key === section?.key && { 'aria-current': 'page' })}
+              >
                 {say(title)}
               </a>
             ))}
           </nav>
-          <Caller hasSession={hasSession} />
+          <PaletteOpener views={views} />
+          {offers.tenants && <TenantSwitch key={tenant} tenant={tenant} section={section?.key ?? 'users'} />}
+          <Caller />
         </header>
         <main id='content' class={isList ? 'filling' : ''}>
           {back !== null && <p class='back'><a href={back}>{say('page.back')}</a></p>}
           <h1 ref={heading} tabIndex={-1}>{name === null ? title : <bdi>{name}</bdi>}</h1>
           {section === undefined
-            ? <p>{say('page.notFound')}</p>
+            ? <p>{say(isElsewhere && offers.tenants ? 'error.tenant_forbidden' : 'page.notFound')}</p>
             : (
               <Needs
                 scope={isNew ? 'users:write' : isDeleted ? 'users:delete' : section.scope}
                 hasForm
                 otherwise={section.key === 'users' && can('users:write') && <NewUserLink />}
               >
-                <View section={section.key} route={route} />
+                <View key={tenant} section={section.key} route={route} />
               </Needs>
               )}
         </main>

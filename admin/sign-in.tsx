@@ -1,22 +1,40 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Alert } from './parts/feedback.tsx'
 import { Checkbox, TextField } from './parts/field.tsx'
+import { useSettings } from './state/settings.ts'
 import { useSpeech } from './state/texts.ts'
 
 interface SignInProps {
   error: unknown
   isBusy: boolean
-  /** The host's sign-in page, if the page uses the host's sessions. */
-  session: { signIn?: string } | null
+  /** Called with what is in the field for the key. */
+  onTyped: (key: string) => void
   onKey: (key: string, isKept: boolean) => void
 }
 
-/** Asks for an API key; with sessions of the host's, for signing in there. */
-export function SignIn ({ error, isBusy, session, onKey }: SignInProps) {
+const COMMAND = 'npx fastify-users keys create --name me --scopes users:read,users:write'
+
+/** Where a key comes from. */
+export function KeySource () {
   const { say } = useSpeech()
+  return (
+    <details class='source'>
+      <summary>{say('signIn.noKey')}</summary>
+      <p>{say('signIn.source')}</p>
+      <p><code dir='ltr'>{COMMAND}</code></p>
+    </details>
+  )
+}
+
+/** Asks for an API key; with sessions of the host's, for signing in there. */
+export function SignIn ({ error, isBusy, onTyped, onKey }: SignInProps) {
+  const { say } = useSpeech()
+  const { session } = useSettings()
   const [key, setKey] = useState('')
   const [isKept, setKept] = useState(false)
   const form = useRef<HTMLFormElement>(null)
+  useEffect(() => onTyped(key), [key])
+  useEffect(() => () => onTyped(''), [])
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
   if (session !== null) {
     return (

@@ -3,13 +3,14 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { accentStyle } from './admin/brand.ts'
+import { type AdminOptions, adminOptionTable, isTextName } from './admin/options.ts'
+import type { PageSettings } from './admin/page-settings.ts'
 import { relativePath } from './admin/relative-path.ts'
-import { english, type Texts } from './admin/texts.ts'
-import { converted, defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
-import { Type } from './core/typebox.ts'
+import type { Texts } from './admin/texts.ts'
+import { readOptions } from './core/option-table.ts'
 import { servedFile, serveFile } from './http/responses/static-files.ts'
 import { requireMount } from './mount/mounts.ts'
-import { CLOSED } from './mount/option-schemas.ts'
 import { capabilitiesOperation } from './operations/capabilities.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -31,68 +32,9 @@ const HEADERS = {
   'x-frame-options': 'DENY'
 }
 
-const identifier = {
-  schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
-  message: 'must be a JavaScript identifier'
-}
-const text = Type.Union([
-  Type.String(),
-  Type.Object({ other: Type.String() }, { additionalProperties: Type.String() })
-])
-const isKnown = (name: string): boolean => Object.hasOwn(english, name)
-
-const optionTable = {
-  /** The path of the page, below the host's own prefix. */
-  prefix: converted<string, string>((given = '/admin') => given.replace(/\/+$/, ''), {
-    schema: Type.String({ pattern: '^(?:/[^?#]*)?$' }),
-    message: 'must be a path that begins with /, or an empty string'
-  }),
-  /** Name of the decorator whose users the page shows. */
-  users: defaulted<string>('users', identifier),
-  /**
-   * For hosts with sessions of their own: the page sends cookies and the token `session` instead of an API key, and the
-   * option `authenticate` of fastify-users decides. `signIn`: the address of the sign-in page, for a link.
-   */
-  session: optional<{ signIn?: string }>({
-    schema: Type.Object({ signIn: Type.Optional(Type.String({ minLength: 1 })) }, CLOSED),
-    message: 'must be an object, optionally with signIn, an address'
-  }),
-  /** Texts in another language, or in other words. Absent texts stay in English. */
-  texts: converted<Partial<Texts>, Texts>(
-    (given = {}) => ({ ...english, ...Object.fromEntries(Object.entries(given).filter(([name]) => isKnown(name))) }),
-    {
-      schema: Type.Record(Type.String(), text),
-      message: 'must be an object of texts: strings, or plural forms with other'
-    }
-  ),
-  /** The language of the texts, as HTML and `Intl` name it (BCP 47). */
-  language: defaulted<string>('en', {
-    schema: Type.String({ pattern: '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$' }),
-    message: 'must be a language tag such as en or pt-BR'
-  }),
-  /** The direction that the language is written in. */
-  direction: defaulted<'ltr' | 'rtl'>('ltr', {
-    schema: Type.Union([Type.Literal('ltr'), Type.Literal('rtl')]),
-    message: 'must be ltr or rtl'
-  })
-}
-
-/** The options of the administration page. */
-export interface AdminOptions extends OptionsOf<typeof optionTable> {}
-
-/** What the page reads before anybody signs in. */
-export interface PageSettings {
-  /** Where the API is, relative to the page. */
-  api: string
-  session: { signIn?: string } | null
-  language: string
-  direction: 'ltr' | 'rtl'
-  texts: Texts
-}
-
 /** Warns of texts that the page does not have. Not an error: a version that renames a text must not stop the start. */
 function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance, prefix: string): void {
-  const unknown = Object.keys(texts).filter((name) => !isKnown(name))
+  const unknown = Object.keys(texts).filter((name) => !isTextName(name))
   if (unknown.length === 0) return
   const words = `texts has ${unknown.join(', ')}, which this version of the page does not have`
   log.warn({ prefix }, `fastify-users/admin: ${words}`)
@@ -107,7 +49,7 @@ async function readPage (): Promise<Record<'html' | 'script' | 'style', string>>
 }
 
 const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
-  const options = readOptions('fastify-users/admin', optionTable, given)
+  const options = readOptions('fastify-users/admin', adminOptionTable, given)
   warnOfUnknown(given.texts ?? {}, host, `${host.prefix}${options.prefix}`)
   const mount = requireMount(host, 'fastify-users/admin', options.users)
   if (!mount.hasOperation('getCapabilities')) {
@@ -115,13 +57,14 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   }
 
   const { html, script, style } = await readPage()
-  const { prefix, session = null, language, direction } = options
+  const { prefix, session = null, title = null, logo, accent, texts, language, direction } = options
+  const styles = accent === undefined ? style : style + accentStyle(accent)
   await host.register(async function fastifyUsersAdmin (scope) {
     const api = relativePath(scope.prefix, mount.path)
-    const settings: PageSettings = { api, session, language, direction, texts: options.texts }
+    const settings: PageSettings = { api, session, title, logo, language, direction, texts }
     serveFile(scope, '/', await servedFile(HTML, html), HEADERS)
     serveFile(scope, '/admin.js', await servedFile(SCRIPT, script), HEADERS)
-    serveFile(scope, '/admin.css', await servedFile(STYLE, style), HEADERS)
+    serveFile(scope, '/admin.css', await servedFile(STYLE, styles), HEADERS)
     serveFile(scope, '/settings.json', await servedFile(JSON_TYPE, JSON.stringify(settings)), HEADERS)
   }, { prefix })
 }
@@ -129,4 +72,6 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
 /** The plugin: `await app.register(admin, { prefix: '/admin' })`, after fastify-users. */
 export const admin = fp(plugin, { name: 'fastify-users-admin', fastify: '5.x || 6.x' })
 export default admin
+export type { AdminOptions } from './admin/options.ts'
+export type { PageSettings } from './admin/page-settings.ts'
 export { english, type Text, type TextName, type Texts } from './admin/texts.ts'

@@ -3,18 +3,25 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { describe, operationsOf } from './helpers/description.ts'
-import { errorCodes, markedOptions, optionNames, optionRows, withOptionTables } from './helpers/docs/tables.ts'
+import {
+  adminOptionNames, adminOptionRows, errorCodes, markedOptions, optionNames, optionRows, withOptionTables
+} from './helpers/docs/tables.ts'
 
 const page = (name: string) => join(import.meta.dirname, '..', 'docs', name)
 
-test('docs/options.md has the description and the default of each option', async (t) => {
-  const [before, rows] = [await readFile(page('options.md'), 'utf8'), await optionRows()]
-  t.strictSame([...rows.keys()].sort(), [...optionNames].sort(), 'each option has a docstring')
-  t.strictSame(markedOptions(before).sort(), [...optionNames].sort(), 'each option is in one table')
-  const after = withOptionTables(before, rows)
-  if (process.env['UPDATE'] === '1') await writeFile(page('options.md'), after)
-  else t.equal(before, after)
-})
+for (const { name, names, readRows } of [
+  { name: 'options.md', names: optionNames, readRows: optionRows },
+  { name: 'admin.md', names: adminOptionNames, readRows: adminOptionRows }
+]) {
+  test(`docs/${name} has the description and the default of each option`, async (t) => {
+    const [before, rows] = [await readFile(page(name), 'utf8'), await readRows()]
+    t.strictSame([...rows.keys()].sort(), [...names].sort(), 'each option has a docstring')
+    t.strictSame(markedOptions(before).sort(), [...names].sort(), 'each option is in one table')
+    const after = withOptionTables(before, rows)
+    if (process.env['UPDATE'] === '1') await writeFile(page(name), after)
+    else t.equal(before, after)
+  })
+}
 
 test('docs/errors.md lists each code with its status, in the order of the table', async (t) => {
   const text = await readFile(page('errors.md'), 'utf8')

@@ -8,6 +8,8 @@ export interface RequestOptions {
   body?: Json
   /** Waits and asks again while the server says that it is too busy. For work on many users. */
   isPatient?: boolean
+  /** Asks for all tenants, whichever the page is narrowed to. */
+  isOfAll?: boolean
 }
 
 export interface Answer<Body> {
@@ -65,20 +67,35 @@ async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
   }
 }
 
-/**
- * `token` gives what is sent as Bearer token; `onUnauthorized` is called for each answer 401. Every method throws
- * ApiError for an answer that is no success.
- */
-export function createClient (base: string, token: () => string, onUnauthorized: () => void): Client {
+interface ClientOptions {
+  /** The path of the API, relative to the page. */
+  base: string
+  /** Gives what is sent as Bearer token. */
+  token: () => string
+  /** The tenant that requests are narrowed to, or null. */
+  tenant: () => string | null
+  /** Called for each answer 401. */
+  onUnauthorized: () => void
+}
+
+/** Every method of the client throws ApiError for an answer that is no success. */
+export function createClient ({ base, token, tenant, onUnauthorized }: ClientOptions): Client {
+  function urlOf (path: string, isOfAll: boolean): URL {
+    const url = new URL(`${base}${path}`, document.baseURI)
+    const narrowed = isOfAll ? null : tenant()
+    if (narrowed !== null) url.searchParams.set('tenant', narrowed)
+    return url
+  }
+
   async function once (method: string, path: string, options: RequestOptions & Partial<Upload>): Promise<Response> {
-    const { signal, headers, body, file } = options
+    const { signal, headers, body, file, isOfAll = false } = options
     // A header can't hold it, and no key has such characters: the browser would report a failed connection.
     if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
     const { type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } = options
     const content = body === undefined ? file : JSON.stringify(body)
     let response: Response
     try {
-      response = await fetch(new URL(`${base}${path}`, document.baseURI), {
+      response = await fetch(urlOf(path, isOfAll), {
         method,
         cache: 'no-store',
         redirect: 'error',

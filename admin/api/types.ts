@@ -86,6 +86,8 @@ export interface Feed {
   meta: { limit: number, more: boolean }
 }
 
+export interface Tenant { id: string, users: number }
+
 export interface Capabilities {
   caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string, tenant?: string }
   offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }

@@ -8,7 +8,8 @@ interface DialogProps {
   onClose: () => void
   /** What is asked before Escape closes it; undefined: nothing. */
   confirmClose?: string | undefined
-  isWide?: boolean
+  /** A palette has no visible heading, and closes by a click beside it. */
+  look?: 'wide' | 'palette' | undefined
   children: ComponentChildren
 }
 
@@ -18,7 +19,7 @@ export function focusHeading (): void {
 }
 
 /** A modal dialog. The browser keeps the focus inside, and gives it back to where it was. */
-export function Dialog ({ title, onClose, confirmClose, isWide = false, children }: DialogProps) {
+export function Dialog ({ title, onClose, confirmClose, look, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useLayoutEffect(() => {
@@ -33,14 +34,15 @@ export function Dialog ({ title, onClose, confirmClose, isWide = false, children
   return (
     <dialog
       ref={element}
-      class={isWide ? 'wide' : ''}
+      class={look ?? ''}
       aria-labelledby={heading}
+      onClick={({ target }) => { if (look === 'palette' && target === element.current) onClose() }}
       onCancel={(event) => {
         event.preventDefault()
         if (confirmClose === undefined || window.confirm(confirmClose)) onClose()
       }}
     >
-      <h2 id={heading}>{title}</h2>
+      <h2 id={heading} class={look === 'palette' ? 'visually-hidden' : ''}>{title}</h2>
       <Notices>{children}</Notices>
     </dialog>
   )

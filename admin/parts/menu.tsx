@@ -7,11 +7,12 @@ interface MenuProps {
   side?: 'start' | 'end'
   /** True if it holds actions alone: one that is chosen closes it. */
   hasActions?: boolean
+  onToggle?: (isOpen: boolean) => void
   children: ComponentChildren
 }
 
 /** What opens below a button, and closes by Escape or when the person goes on elsewhere. */
-export function Menu ({ label, side = 'start', hasActions = false, children }: MenuProps) {
+export function Menu ({ label, side = 'start', hasActions = false, onToggle, children }: MenuProps) {
   const element = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     const close = (event: Event): void => {
@@ -35,6 +36,7 @@ export function Menu ({ label, side = 'start', hasActions = false, children }: M
     <details
       ref={element}
       class={hasActions ? `menu actions ${side}` : `menu ${side}`}
+      onToggle={({ currentTarget }) => onToggle?.(currentTarget.open)}
       onKeyDown={(event) => { if (event.key === 'Escape') close() }}
     >
       <summary>{label}</summary>

@@ -1,9 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isTenant } from '../../lib/core/tenant.ts'
 import { isObject } from '../api/types.ts'
 
 // The page's places are behind the `#` of its address: they work under any prefix, and no server sees them.
 
 export interface Route {
+  /** The tenant that the page is narrowed to, as `@acme` at the beginning of the path; null: all there are. */
+  tenant: string | null
   /** Such as `['users', 'usr_…']`. */
   path: readonly string[]
   query: URLSearchParams
@@ -26,8 +29,17 @@ function readPosition (): number {
 
 function parse (hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
-  return { path: path.split('/').filter((part) => part !== '').map(decoded), query: new URLSearchParams(query) }
+  const parts = path.split('/').filter((part) => part !== '').map(decoded)
+  const [first = ''] = parts
+  const tenant = first.startsWith('@') && isTenant(first.slice(1)) ? first.slice(1) : null
+  return { tenant, path: tenant === null ? parts : parts.slice(1), query: new URLSearchParams(query) }
 }
+
+/** The tenant that the page is narrowed to. */
+export const currentTenant = (): string | null => parse(current).tenant
+
+/** What a route shows, whatever it is narrowed by. */
+export const placeOf = ({ tenant, path }: Route): string => [`@${tenant ?? ''}`, ...path].join('/')
 
 function decoded (part: string): string {
   try {
@@ -37,10 +49,15 @@ function decoded (part: string): string {
   }
 }
 
-/** The address of a place, for links. */
-export function hrefOf (path: readonly string[], query: URLSearchParams = new URLSearchParams()): string {
+/** The address of a place, for links. The tenant stays the same unless another is given. */
+export function hrefOf (
+  path: readonly string[],
+  query: URLSearchParams = new URLSearchParams(),
+  tenant: string | null = currentTenant()
+): string {
   const search = query.toString()
-  return `#/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`
+  const parts = [...tenant === null ? [] : [`@${tenant}`], ...path.map(encodeURIComponent)]
+  return `#/${parts.join('/')}${search === '' ? '' : `?${search}`}`
 }
 
 export function navigate (href: string): void {
@@ -81,15 +98,15 @@ export function useGuard (mayLeave: () => boolean, question?: string): void {
 
 /** The place that the page is at. `confirmLeave` asks the person when a form there is not saved. */
 export function useRoute (confirmLeave: (question?: string) => boolean): Route {
-  const [hash, setHash] = useState(location.hash)
   // Who was not signed in may have gone elsewhere before.
-  useEffect(() => {
-    position = readPosition()
+  const [hash, setHash] = useState(() => {
     current = location.hash
-  }, [])
+    return current
+  })
+  useEffect(() => { position = readPosition() }, [])
   useEffect(() => {
     const change = (): void => {
-      const isAway = parse(location.hash).path.join('/') !== parse(current).path.join('/')
+      const isAway = placeOf(parse(location.hash)) !== placeOf(parse(current))
       const next = readPosition()
       if (isAway && guard !== null && !guard.mayLeave() && !confirmLeave(guard.question)) {
         history.go(position - next)

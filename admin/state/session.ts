@@ -24,7 +24,7 @@ export function useSession (): Session {
 
 const NAME = `fastify-users:${location.pathname}`
 
-/** Where a key is kept if the person says so: this tab alone, until it is closed. */
+/** Where a key is kept if the person says so: in this tab until it is closed; shared-key.ts hands it to others. */
 export const keptKey = {
   read: (): string | null => {
     try {

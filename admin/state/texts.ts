@@ -25,6 +25,10 @@ export interface Speech {
   number: (value: number) => string
   /** A moment for people, to the minute, in their own time zone. */
   time: (moment: string) => string
+  /** The day of a moment, in their own time zone. */
+  day: (moment: string) => string
+  /** The days of a time, the last of which ends when it does. */
+  span: (from: Date, to: Date) => string
   /** How long ago a moment is, or how far ahead. */
   ago: (moment: string) => string
   /** What went wrong, in a sentence. */
@@ -38,6 +42,7 @@ export function createSpeech (texts: Texts, language: string): Speech {
   const numbers = new Intl.NumberFormat(language)
   const spans = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  const days = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
   const number = (value: number): string => numbers.format(value)
 
   function say (name: TextName, values: Values = {}): string {
@@ -61,6 +66,8 @@ export function createSpeech (texts: Texts, language: string): Speech {
       const date = new Date(moment)
       return Number.isNaN(date.getTime()) ? moment : times.format(date)
     },
+    day: (moment) => days.format(new Date(moment)),
+    span: (from, to) => days.formatRange(from, new Date(to.getTime() - 1)),
     ago (moment) {
       const seconds = (Date.parse(moment) - Date.now()) / 1000
       if (Number.isNaN(seconds)) return moment

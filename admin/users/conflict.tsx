@@ -51,7 +51,7 @@ export function Conflict ({ schema, before, yours, theirs, isBusy, onClose, onCh
     </td>
   )
   return (
-    <Dialog title={say('conflict.title')} onClose={onClose} isWide>
+    <Dialog title={say('conflict.title')} look='wide' onClose={onClose}>
       <p>{say('conflict.help')}</p>
       <form
         onSubmit={(event) => {

@@ -4,13 +4,13 @@ import { createdValue, type Draft, isSameDraft, newDraft } from '../form/draft.t
 import { FieldsForm, formFaults } from '../form/fields-form.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import { useNotify } from '../state/notices.ts'
-import { hrefOf, useGuard, useNavigate } from '../state/route.ts'
+import { currentTenant, hrefOf, useGuard, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from './faults.ts'
 import { listHref } from './left-list.ts'
 import { randomKey } from './random-key.ts'
-import { userSchema } from './schema.ts'
+import { userSchema, withTenant } from './schema.ts'
 
 /** The way to the form for a new user. */
 export function NewUserLink () {
@@ -25,7 +25,9 @@ export function CreateUser () {
   const { client, capabilities, can } = useSession()
   const notify = useNotify()
   const navigate = useNavigate()
-  const schema = userSchema(capabilities, speech)
+  const { offers, caller } = capabilities
+  const isOfAny = offers.tenants && caller.tenant === undefined && currentTenant() === null
+  const schema = isOfAny ? withTenant(userSchema(capabilities, speech), speech) : userSchema(capabilities, speech)
   const [begun] = useState<Draft>(() => newDraft(schema, true))
   const [draft, setDraft] = useState<Draft>(begun)
   const [faults, setFaults] = useState<readonly Fault[]>([])

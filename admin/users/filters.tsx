@@ -1,11 +1,15 @@
 import type { Capabilities, Fault, Json, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
 import { allColumns } from './columns.tsx'
-import { type ListState, sortable } from './query.ts'
+import { BOUNDS, type ListState, sortable } from './query.ts'
+
+const BOUND_LABELS = { 'createdAt[gte]': 'users.createdFrom', 'createdAt[lt]': 'users.createdBefore' } as const
+const isBound = (name: string): name is keyof typeof BOUND_LABELS => Object.hasOwn(BOUND_LABELS, name)
 
 function choiceText (choice: Json): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice)
@@ -74,6 +78,16 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
         options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
         onValue={(status) => onState(withFilter(state, 'status', status), false)}
       />
+      {BOUNDS.map((name) => (
+        <DebouncedField
+          key={name}
+          type='datetime-local'
+          label={say(BOUND_LABELS[name])}
+          value={toLocal(state.filters[name] ?? '')}
+          fault={faultOf(name)}
+          onValue={(local) => onState(withFilter(state, name, fromLocal(local)), true)}
+        />
+      ))}
       {filterable.map((name) => (
         <FilterField
           key={name}
@@ -101,7 +115,7 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
 
 /** The filters that are set, each with a button that removes it. */
 export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
-  const { say, sayFault } = useSpeech()
+  const { say, sayFault, time } = useSpeech()
   const { properties } = capabilities.fields
   const set = Object.entries(state.filters)
   if (set.length === 0) return null
@@ -111,13 +125,16 @@ export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
   }
   const shown = (name: string, value: string): string => {
     if (name === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
+    if (isBound(name)) return time(value)
     const isFlag = kindOf(properties[name] ?? {}).is === 'flag'
     return isFlag && (value === 'true' || value === 'false') ? say(value === 'true' ? 'page.yes' : 'page.no') : value
   }
   return (
     <ul class='chips'>
       {set.map(([name, value]) => {
-        const field = name === 'status' ? say('users.status') : labelOf(name, properties[name] ?? {})
+        const field = name === 'status'
+          ? say('users.status')
+          : isBound(name) ? say(BOUND_LABELS[name]) : labelOf(name, properties[name] ?? {})
         const words = { field, value: shown(name, value) }
         const fault = faults.find(({ parameter }) => parameter === name)
         return (

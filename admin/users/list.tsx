@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Listed, User } from '../api/types.ts'
 import { Missing, WhenLoaded } from '../parts/feedback.tsx'
+import { useCommand } from '../state/commands.ts'
 import { useLoad } from '../state/load.ts'
 import { hrefOf, navigate, replaceQuery } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
@@ -72,6 +73,9 @@ export function UserList ({ query }: { query: URLSearchParams }) {
     if (isTyped) replaceQuery(written)
     else navigate(hrefOf(['users'], written))
   }
+  const canExport = isCurrent && total > 0
+  useCommand('import', can('users:write'), () => setDialog('import'))
+  useCommand('export', canExport, () => setDialog('export'))
   // A selection is of what was shown: a new search begins with none.
   useEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
 
@@ -101,7 +105,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           columns={columns}
           shown={shown}
           faults={loaded.error instanceof ApiError ? loaded.error.faults : []}
-          canExport={isCurrent && total > 0}
+          canExport={canExport}
           onState={onState}
           onColumns={(columns) => {
             keepColumns(columns)

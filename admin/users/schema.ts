@@ -1,3 +1,4 @@
+import { TENANT } from '../../lib/core/tenant.ts'
 import { type Capabilities, isObject, type JsonObject, type Schema, type User } from '../api/types.ts'
 import type { Speech } from '../state/texts.ts'
 
@@ -13,6 +14,13 @@ export function userSchema ({ fields }: Capabilities, { say }: Speech): Schema {
     required: ['name', 'email', ...fields.required],
     additionalProperties: false
   }
+}
+
+/** The same with the tenant, which whoever makes a user for any of them says. */
+export function withTenant (schema: Schema, { say }: Speech): Schema {
+  const tenant = { type: 'string', title: say('users.tenant'), pattern: TENANT.source }
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  return { ...schema, properties: { tenant, ...Object(schema['properties']) }, required: ['tenant', ...required] }
 }
 
 /** The members of a user that can be changed. */

@@ -94,7 +94,8 @@ export function importInto (
     create: (row) => fromStorage(async () => {
       const user = userOfRow(row)
       const event = makeEvent('user.created', context)
-      const keys = { emailKey: row.email.key, nameKey: row.name.key }
+      const { name, email } = row
+      const keys = { emailKey: email.key, nameKey: name.key, nameWords: name.words, emailWords: email.words }
       try {
         const { outcome } = await writeAlone(storage, { type: 'create', user, keys, event })
         if (isTaken(outcome)) return null

@@ -71,7 +71,7 @@ test('a stranger learns nothing, and only GET asks', async (t) => {
   t.equal(post.statusCode, 405)
   t.equal(post.headers.allow, 'GET, HEAD')
   const { payload } = await app.inject('/admin/settings.json')
-  t.strictSame(Object.keys(JSON.parse(payload)), ['api', 'session', 'language', 'direction', 'texts'])
+  t.strictSame(Object.keys(JSON.parse(payload)), ['api', 'session', 'title', 'logo', 'language', 'direction', 'texts'])
 })
 
 test('rate limits count it, but for the end of one’s own key', async (t) => {

@@ -92,7 +92,7 @@ async function sessionHost (t: Test) {
 
 test('a host’s session signs in, and its end takes nothing that was typed', { skip }, async (t) => {
   const { users, origin, sessions } = await sessionHost(t)
-  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
   const link = page.getByRole('link', { name: 'Open the sign-in page' })
   await link.waitFor()
   t.equal(await page.getByLabel('API key').count(), 0)

@@ -130,8 +130,9 @@ export async function openTab (
   return { page, troubles }
 }
 
-/** Signs in by typing the key. */
+/** Signs in by typing the key. Where the address names no view, at the list of users. */
 export async function signIn (page: Page, key: string): Promise<void> {
+  await page.evaluate("if (location.hash === '') history.replaceState(history.state, '', '#/users')")
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import type { UsersEvent } from '../../lib/index.ts'
+import type { User, UsersEvent } from '../../lib/index.ts'
 import { IMPORT_TYPES } from '../../lib/transfer/import-source.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
@@ -28,6 +28,16 @@ for (const { name, create } of stores) {
     const { rawPayload: file } = await call('GET', '/users/export')
     const { call: other } = await testApp(t, { storage: memory() })
     t.strictSame((await importWords(other, '', file)).words, ['1 created'])
+  })
+
+  test(`${name}: imported users are found by words of their names and addresses`, async (t) => {
+    const { app, call } = await testApp(t, { storage: await create(t) })
+    const rows = [{ name: 'Ann Lee', email: 'one@example.org' }, { name: 'Bob', email: 'two.ann@example.org' }]
+    await app.users.import(rows)
+    for (const [q, names] of [['ann', ['Ann Lee', 'Bob']], ['le', ['Ann Lee']], ['two', ['Bob']]] as const) {
+      const { data } = (await call('GET', `/users?q=${q}`)).json()
+      t.strictSame(data.map(({ name }: User) => name), names, q)
+    }
   })
 
   test(`${name}: each line is judged, and those that are right are users`, async (t) => {

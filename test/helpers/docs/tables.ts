@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { adminOptionTable } from '../../../lib/admin/options.ts'
 import { errorTable } from '../../../lib/core/error-table.ts'
 import { apiKeyOptions, fieldOptions, limitOptions } from '../../../lib/mount/option-groups.ts'
 import { optionTable } from '../../../lib/mount/options.ts'
@@ -25,6 +26,7 @@ function shown (value: unknown): string {
 }
 
 interface Declared { required: boolean, read (given: undefined): unknown }
+const NO_DEFAULT: Declared = { required: false, read: () => undefined }
 
 function defaultOf (option: Declared | undefined): string {
   if (option === undefined) return 'none'
@@ -33,8 +35,11 @@ function defaultOf (option: Declared | undefined): string {
   return option.required ? 'required' : shown(value === null ? false : value)
 }
 
-/** The tables of options, each with the group of options that it is. */
-const TABLES: ReadonlyArray<[declaration: string, group: string, declared: Readonly<Record<string, Declared>>]> = [
+type Declarations = Readonly<Record<string, Declared>>
+type Table = readonly [declaration: string, group: string, declared: Declarations]
+
+/** The tables of the plugin's options, each with the group of options that it is. */
+const TABLES: readonly Table[] = [
   ['keyOptions', 'apiKeys.', apiKeyOptions],
   ['apiKeyOptions', 'apiKeys.', apiKeyOptions],
   ['limitOptions', 'limits.', limitOptions],
@@ -42,12 +47,12 @@ const TABLES: ReadonlyArray<[declaration: string, group: string, declared: Reado
   ['optionTable', '', optionTable]
 ]
 
-/** The rows of the plugin's options, from their docstrings and defaults. */
-export async function optionRows (): Promise<Rows> {
-  const sources = ['option-groups.ts', 'options.ts'].map((name) => readFile(join(ROOT, 'lib', 'mount', name), 'utf8'))
+/** The rows of tables, from the docstrings and defaults in these files of lib. */
+async function rowsOf (tables: readonly Table[], files: readonly string[]): Promise<Rows> {
+  const sources = files.map((name) => readFile(join(ROOT, 'lib', name), 'utf8'))
   const source = (await Promise.all(sources)).join('\n')
   const rows = new Map<string, string>()
-  for (const [declaration, group, declared] of TABLES) {
+  for (const [declaration, group, declared] of tables) {
     const [, text = ''] = source.split(`export const ${declaration} = {\n`)
     for (const [, docstring = '', name = ''] of (text.split(/^}/m)[0] ?? '').matchAll(DECLARATION)) {
       const isGroup = 'members' in Object(declared[name])
@@ -57,6 +62,18 @@ export async function optionRows (): Promise<Rows> {
   }
   return rows
 }
+
+/** The rows of the plugin's options. */
+export const optionRows = (): Promise<Rows> => rowsOf(TABLES, ['mount/option-groups.ts', 'mount/options.ts'])
+
+// The default of the texts is all of them.
+const adminDeclared: Declarations = { ...adminOptionTable, logo: NO_DEFAULT, texts: NO_DEFAULT }
+
+/** The rows of the administration page's options. */
+export const adminOptionRows = (): Promise<Rows> =>
+  rowsOf([['adminOptionTable', '', adminDeclared]], ['admin/options.ts'])
+
+export const adminOptionNames: readonly string[] = Object.keys(adminOptionTable)
 
 /** The names of all options of the plugin. */
 export const optionNames: readonly string[] = TABLES.slice(1).flatMap(([, group, declared]) =>

@@ -1,0 +1,83 @@
+import type { Client } from '../api/client.ts'
+import type { ApiKey, Listed, Webhook } from '../api/types.ts'
+import { WhenLoaded } from '../parts/feedback.tsx'
+import { useLoad } from '../state/load.ts'
+import { hrefOf } from '../state/route.ts'
+import { useSession } from '../state/session.ts'
+import { useSpeech } from '../state/texts.ts'
+import { WebhookStatus } from '../webhooks/status.tsx'
+
+const DAY_MS = 86_400_000
+const SOON_DAYS = 30
+const PAGES = 10
+const SHOWN = 5
+
+/** The pages of a list, up to ten. */
+async function readAll<Item> (client: Client, path: string, limit: number, signal: AbortSignal): Promise<Item[]> {
+  const items: Item[] = []
+  for (let page = 1; page <= PAGES; page++) {
+    const { body } = await client.get<Listed<Item>>(`${path}?limit=${limit}&page=${page}`, { signal })
+    items.push(...body.data)
+    if (items.length >= body.meta.total) break
+  }
+  return items
+}
+
+const isFailing = ({ enabled, disabledReason, failingSince }: Webhook): boolean =>
+  enabled ? failingSince !== undefined : disabledReason !== undefined
+
+/** The webhooks that fail, or were turned off because they did. */
+export function FailingWebhooks () {
+  const { say } = useSpeech()
+  const { client, capabilities: { pageSize } } = useSession()
+  const loaded = useLoad('webhooks', async (signal) =>
+    (await readAll<Webhook>(client, '/webhooks', pageSize.max, signal)).filter(isFailing))
+  return (
+    <WhenLoaded loaded={loaded}>
+      {(failing) => failing.length === 0
+        ? <p class='muted'>{say('start.noWebhooks')}</p>
+        : (
+          <ul class='matters'>
+            {failing.slice(0, SHOWN).map((webhook) => (
+              <li key={webhook.id}>
+                <a class='name' href={hrefOf(['webhooks', webhook.id])}>
+                  <bdi>{webhook.description ?? webhook.url}</bdi>
+                </a>
+                <WebhookStatus webhook={webhook} />
+              </li>
+            ))}
+          </ul>
+          )}
+    </WhenLoaded>
+  )
+}
+
+/** The keys that expire within 30 days, the soonest first. */
+export function ExpiringKeys () {
+  const { say, ago } = useSpeech()
+  const { client, capabilities: { pageSize } } = useSession()
+  const loaded = useLoad('keys', async (signal) => {
+    const now = Date.now()
+    const left = ({ expiresAt, revokedAt }: ApiKey): number =>
+      revokedAt !== undefined || expiresAt === undefined ? Infinity : Date.parse(expiresAt) - now
+    return (await readAll<ApiKey>(client, '/api-keys', pageSize.max, signal))
+      .filter((apiKey) => left(apiKey) > 0 && left(apiKey) <= SOON_DAYS * DAY_MS)
+      .sort((a, b) => left(a) - left(b))
+  })
+  return (
+    <WhenLoaded loaded={loaded}>
+      {(expiring) => expiring.length === 0
+        ? <p class='muted'>{say('start.noKeys')}</p>
+        : (
+          <ul class='matters'>
+            {expiring.slice(0, SHOWN).map(({ id, name, expiresAt = '' }) => (
+              <li key={id}>
+                <a class='name' href={hrefOf(['api-keys'])}><bdi>{name}</bdi></a>
+                <span class='badge soon'>{ago(expiresAt)}</span>
+              </li>
+            ))}
+          </ul>
+          )}
+    </WhenLoaded>
+  )
+}

@@ -1,0 +1,79 @@
+// Tabs of the administration page that share a key.
+import type { Page } from 'playwright-core'
+import { test } from 'tap'
+import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+
+async function another (page: Page, address: string): Promise<Page> {
+  const tab = await page.context().newPage()
+  tab.setDefaultTimeout(15_000)
+  await tab.goto(address)
+  return tab
+}
+
+test('says where one is, and where a key comes from', { skip }, async (t) => {
+  const { origin } = await adminHost(t)
+  const { page } = await openTab(t, `${origin}/admin/`)
+  await page.getByText(`The users of \u2068${new URL(origin).host}/v1\u2069`).waitFor()
+  const command = page.getByText('npx fastify-users keys create')
+  t.equal(await command.isVisible(), false)
+  await page.getByText('Where does a key come from?').click()
+  t.equal(await command.isVisible(), true)
+})
+
+test('a kept key is taken over by other tabs, until one of them signs out', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const address = `${origin}/admin/#/users`
+  const { page, troubles } = await openTab(t, address)
+  const waiting = await another(page, address)
+  await waiting.getByLabel('API key').waitFor()
+  const typing = await another(page, address)
+  await typing.getByLabel('API key').fill('uk_')
+  await page.getByLabel('Keep it until the tabs').check()
+  await signIn(page, await createKey())
+  await waiting.getByRole('link', { name: 'Ada' }).waitFor()
+  const later = await another(page, `${origin}/admin/#/users/new`)
+  await later.getByLabel('Name').fill('Bob')
+  t.equal(await typing.getByLabel('API key').inputValue(), 'uk_', 'who types another key is let alone')
+  t.strictSame(await page.evaluate('[localStorage.length, document.cookie]'), [0, ''])
+
+  await waiting.getByText('me', { exact: true }).click()
+  await waiting.getByRole('button', { name: 'Sign out' }).click()
+  for (const tab of [page, waiting, later]) {
+    await tab.getByLabel('API key').waitFor()
+    t.equal(await tab.evaluate('sessionStorage.length'), 0)
+  }
+  t.strictSame(troubles, [])
+})
+
+test('a key that is not kept is in no other tab, and stays when another signs out', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const address = `${origin}/admin/#/users`
+  const { page } = await openTab(t, address)
+  await signIn(page, await createKey())
+  const kept = await another(page, address)
+  await kept.getByLabel('Keep it until the tabs').check()
+  await signIn(kept, await createKey(undefined, 'another'))
+  await kept.getByText('another', { exact: true }).click()
+  await kept.getByRole('button', { name: 'Sign out' }).click()
+  await kept.getByLabel('API key').waitFor()
+  await page.getByRole('link', { name: 'Ada' }).click()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+})
+
+test('whoever signs in again without the tick is no longer kept', { skip }, async (t) => {
+  const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
+  await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const [key, next] = [await createKey(), await createKey(undefined, 'next')]
+  const { page } = await openTab(t, `${origin}/admin/#/users`)
+  await page.getByLabel('Keep it until the tabs').check()
+  await signIn(page, key)
+  await app.inject({ method: 'DELETE', url: '/v1/api-keys/current', headers: { authorization: `Bearer ${key}` } })
+  await page.getByRole('link', { name: 'Ada' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.getByLabel('API key').fill(next)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
+})
