@@ -83,7 +83,7 @@ export interface Listed<Item> {
 }
 export interface Feed {
   data: LoggedEvent[]
-  meta: { limit: number, more: boolean }
+  meta: { limit: number, more: boolean, position?: string }
 }
 
 export interface Capabilities {

@@ -1,4 +1,4 @@
-// Webhooks and events on the administration page.
+// Webhooks on the administration page.
 import { test } from 'tap'
 import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
@@ -76,41 +76,5 @@ test('creates a webhook, tests it, and shows what was delivered', { skip }, asyn
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('The webhook was deleted.').waitFor()
   await page.getByText('There are no webhooks yet.').waitFor()
-  t.strictSame(troubles, [])
-})
-
-test('shows the event log from its end, narrowed by what stands in the address', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
-  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
-  await users.update(id, { name: 'Ada King', address: { city: 'London' } })
-  for (let i = 0; i < 60; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
-  const { page, troubles } = await openTab(t, `${origin}/admin/#/events`)
-  await signIn(page, await createKey())
-  const rows = () => page.getByRole('table').getByRole('row').count()
-  const subjects = async () => (await page.locator('td[data-label="Of"]').allInnerTexts()).map((text) => text.trim())
-  await until('the newest are there', async () => await rows() === 51)
-  // The creation of the key is one of them.
-  t.strictSame((await subjects()).slice(0, 2), ['me', 'User 59'])
-  await page.getByRole('button', { name: 'Show older events' }).click()
-  await page.getByText('Name: Ada → Ada King').waitFor()
-  await page.getByText('address: not set → {"city":"London"}').waitFor()
-  t.equal(await rows(), 64)
-  await page.getByText('These are all events.').waitFor()
-  await users.delete(id)
-  await page.getByRole('button', { name: 'Look for newer events' }).click()
-  await until('the deletion is there', async () => (await subjects())[0] === 'Ada King')
-  await page.getByRole('link', { name: 'Ada King' }).first().click()
-  await until('all are of Ada', async () => await rows() === 4)
-  t.equal(await page.getByLabel('Of', { exact: true }).inputValue(), id)
-  await page.getByLabel('Type').selectOption('user.updated')
-  await until('one is of this type', async () => await rows() === 2)
-  await page.goBack()
-  await until('the step before', async () => await rows() === 4)
-  await page.getByLabel('Since').fill('2999-01-01T00:00')
-  await page.getByText('No event is recorded.').waitFor()
-  t.equal(await page.evaluate('location.hash'), `#/events?subject=${id}&since=2998-12-31T23%3A00%3A00.000Z`)
-  await page.getByLabel('Of', { exact: true }).fill('nobody')
-  await page.getByText('Something is wrong: see what is marked.').waitFor()
-  t.equal(await page.getByLabel('Of', { exact: true }).getAttribute('aria-invalid'), 'true')
   t.strictSame(troubles, [])
 })
