@@ -6,7 +6,8 @@ import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
 
 const NAMES = ['type', 'subject', 'actor', 'since', 'until'] as const
-const TYPES = [
+/** The types to choose from. */
+export const TYPES = [
   'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
   'user.purged', 'api_key.*', 'webhook.*'
 ]

@@ -28,7 +28,8 @@ function ActorLink ({ actor }: { actor: Actor | null }) {
 
 const GONE = ['user.deleted', 'user.purged']
 
-function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
+/** Whom or what an event is about. */
+export function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
   const id = String(data['id'])
   const name = [data['name'], data['url'], id].find((each) => typeof each === 'string')
   // Of those who are gone there are events alone.
