@@ -36,6 +36,7 @@ export interface ApiKey {
   expiresAt?: string
   revokedAt?: string
   lastUsedAt?: string
+  rotatedFrom?: string
   tenant?: string
   owner?: string
   addresses?: string[]

@@ -1,4 +1,5 @@
 import type { Actor, LoggedEvent } from '../api/types.ts'
+import { keyHref } from '../keys/detail.tsx'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
@@ -37,7 +38,7 @@ export function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
     ? hrefOf(['events'], new URLSearchParams({ subject: id }))
     : type.startsWith('user.')
       ? hrefOf(['users', id])
-      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : hrefOf(['api-keys'])
+      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : keyHref(id)
   return <a class='name' href={href} title={id}><bdi>{name}</bdi></a>
 }
 

@@ -269,6 +269,12 @@ export const english = {
   'keys.revokeOwn': 'You are signed in with this key: this page can do nothing more with it then.',
   'keys.revokeDone': '{name} was revoked.',
   'keys.own': 'the key you are signed in with',
+  'keys.one': 'API key',
+  'keys.more': one('and {count} more', 'and {count} more'),
+  'keys.predecessor': 'Predecessor',
+  'keys.successor': 'Successor',
+  'keys.doneWith': 'What was done with it',
+  'keys.ownEvents': 'What was done to it',
 
   'hooks.title': 'Webhooks',
   'hooks.list': 'List of webhooks',
