@@ -122,7 +122,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
                 rows={data}
                 rowKey={({ id }) => id}
                 rowHref={({ id }) => keyHref(id)}
-                look='keys'
+                look='linked keys'
                 columns={can('keys:write') ? [...columnsOf(data), actions] : columnsOf(data)}
               />
               <Pager {...pager} total={total} />
