@@ -53,7 +53,7 @@ function View ({ section, route: { path, query } }: { section: string | undefine
       return USER.test(id)
         ? <UserDetail key={id} id={id} />
         : <p>{say('error.user_not_found')}</p>
-    case 'api-keys': return <KeysView />
+    case 'api-keys': return <KeysView query={query} />
     case 'events': return <EventsView query={query} />
     case 'webhooks':
       if (id === undefined) return <WebhookList />

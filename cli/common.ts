@@ -25,6 +25,30 @@ export function withCommonOptions (command: Command): Command {
     .option('--json', 'answer in JSON')
 }
 
+/** The options of {@link withCommonOptions} and `--tenant`, with whether they have a value. */
+const COMMON = new Map([
+  ['-d', true], ['--database', true], ['--schema', true], ['--table-prefix', true], ['--profile', true],
+  ['--tenant', true], ['--pooler', false], ['--json', false]
+])
+/** Words that a command has at most. */
+const COMMAND_WORDS = 2
+
+/** Arguments with the options of all commands behind the command, wherever they stood: only it knows them. */
+export function commandFirst (args: readonly string[]): string[] {
+  const before: string[] = []
+  const moved: string[] = []
+  let at = 0
+  for (; at < args.length && before.length < COMMAND_WORDS; at++) {
+    const each = args[at] ?? ''
+    const [name = ''] = each.startsWith('--') ? each.split('=') : [each.slice(0, 2)]
+    const hasValue = COMMON.get(name)
+    if (hasValue === undefined && each.startsWith('-')) break
+    if (hasValue === undefined) before.push(each)
+    else moved.push(each, ...hasValue && name === each ? args.slice(++at, at + 1) : [])
+  }
+  return [...before, ...moved, ...args.slice(at)]
+}
+
 /** The option of commands that can be about one tenant. */
 export interface TenantOptions {
   tenant?: string

@@ -9,6 +9,8 @@ import type { Output } from './output.ts'
 import { printable } from './printable.ts'
 
 const PAGE = 100
+/** `59 minutes ago` and the like, so that what follows is aligned. */
+const LONGEST_AGO = 14
 
 /** Which events are meant. */
 export interface EventOptions {
@@ -36,10 +38,12 @@ export function actorText (actor: Actor | null): string {
   return `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}${name}`
 }
 
-/** One event in a line, without the values of a user. */
-function lineOf ({ id, timestamp, type, data, actor }: LoggedEvent): string {
-  return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}  ${actorText(actor)}  ${id}`
+/** One event in a line, without the values of a user. `when`: its time, in the words of the answer. */
+function lineOf ({ id, type, data, actor }: LoggedEvent, when: string): string {
+  return `${when}  ${type.padEnd(15)}  ${String(data['id'])}  ${actorText(actor)}  ${id}`
 }
+
+const exactTime = ({ timestamp }: LoggedEvent): string => timestamp
 
 /** The log of a storage, and what prints its events. */
 function logOf (storage: Storage, output: Output) {
@@ -52,8 +56,8 @@ function logOf (storage: Storage, output: Output) {
     hasUser: async () => false,
     tail: createTail()
   })
-  async function print (events: readonly LoggedEvent[]): Promise<void> {
-    for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))
+  async function print (events: readonly LoggedEvent[], timeOf = exactTime): Promise<void> {
+    for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event, timeOf(event))))
   }
   return { service, print }
 }
@@ -69,7 +73,7 @@ export async function listEvents (storage: Storage, output: Output, options: Eve
   const { limit = '20' } = options
   const { service, print } = logOf(storage, output)
   const query = { ...queryOf(options), order: 'desc', limit: /^\d+$/.test(limit) ? Number(limit) : limit }
-  await print((await service.feed(query)).events)
+  await print((await service.feed(query)).events, ({ timestamp }) => output.moment(timestamp).padEnd(LONGEST_AGO))
 }
 
 /** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */

@@ -9,7 +9,8 @@ import type { Storage } from '../lib/storage/storage.ts'
 import { keyOptions } from '../lib/mount/option-groups.ts'
 import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
-import { type Output, tableOf, writeOnce } from './output.ts'
+import { type Output, writeOnce } from './output.ts'
+import type { Cell } from './table.ts'
 
 /** An option that the server which uses the keys has too. */
 export interface KeyOptions {
@@ -113,9 +114,9 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
   }))
 }
 
-function stateOf (key: ApiKey, now: number): string {
-  if (now < endOf(key)) return 'active'
-  return key.revokedAt === undefined ? 'expired' : 'revoked'
+function stateOf (key: ApiKey, now: number): Cell {
+  if (now < endOf(key)) return { text: 'active' }
+  return key.revokedAt === undefined ? { text: 'expired', tone: 'warning' } : { text: 'revoked', tone: 'bad' }
 }
 
 /** Shows every key, oldest first. @throws UsersError */
@@ -129,10 +130,16 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
   if (output.json) return output.value(all)
   const now = Date.now()
   const heads = ['ID', 'NAME', 'STATE', 'SCOPES', 'START', 'CREATED', 'EXPIRES', 'LAST USED', 'OWNER']
-  await output.line(tableOf(heads, all.map((key) => {
-    const { id, name, scopes, start, createdAt, expiresAt = 'never', lastUsedAt = '-', owner = '-' } = key
-    return [id, name, stateOf(key, now), scopes.join(' '), start, createdAt, expiresAt, lastUsedAt, owner]
-  })))
+  const moment = (given: string | undefined, absent: string): Cell =>
+    ({ text: given === undefined ? absent : output.moment(given) })
+  const rows = all.map((key) => {
+    const { id, name, scopes, start, createdAt, expiresAt, lastUsedAt, owner = '-' } = key
+    return [
+      id, name, stateOf(key, now), scopes.join(' '), { text: start },
+      moment(createdAt, '-'), moment(expiresAt, 'never'), moment(lastUsedAt, '-'), owner
+    ]
+  })
+  await output.table({ heads, rows, spare: ['START', 'CREATED', 'OWNER', 'SCOPES', 'EXPIRES', 'LAST USED'] })
 }
 
 /** Shows how often a key was used on each day, oldest first. @throws UsersError */
@@ -140,7 +147,7 @@ export async function showUses ({ uses }: ApiKeysService, output: Output, id: st
   const days = await uses?.(id) ?? []
   if (output.json) return output.value(days)
   if (days.length === 0) output.note('No use is stored: the servers count them with the option apiKeys.countUses.')
-  else await output.line(tableOf(['DAY', 'USES'], days.map(({ day, uses }) => [day, String(uses)])))
+  else await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
 }
 
 /** Creates a key's successor and shows its text. @throws UsageError, UsersError */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { CommanderError } from 'commander'
+import { commandFirst } from './common.ts'
 import { EXIT, failureOf } from './failure.ts'
 import { createOutput } from './output.ts'
 import { buildProgram } from './program.ts'
@@ -19,7 +20,8 @@ function end (error: unknown): void {
 // commander writes it in parts.
 let help = ''
 try {
-  await buildProgram(version, (text) => { help += text }).parseAsync()
+  const program = buildProgram(version, (text) => { help += text })
+  await program.parseAsync(commandFirst(process.argv.slice(2)), { from: 'user' })
 } catch (error) {
   // commander has printed its own message.
   if (!(error instanceof CommanderError)) end(error)

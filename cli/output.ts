@@ -1,5 +1,6 @@
 import { Refusal } from './failure.ts'
-import { UNPRINTABLE } from './printable.ts'
+import { type Table, tableOf } from './table.ts'
+import { agoText, terminalOf, type Tone, toned } from './terminal.ts'
 
 /**
  * Where a command's answer goes, for people or for programs. What is written after its reader has enough, such as
@@ -15,6 +16,12 @@ export interface Output {
   value (value: unknown): Promise<void>
   /** A line of the answer for people, on standard output. @throws Refusal */
   line (text: string): Promise<void>
+  /** A table of the answer for people, on standard output. @throws Refusal */
+  table (table: Table): Promise<void>
+  /** A moment for people: on a terminal how long ago it is. */
+  moment (moment: string): string
+  /** A text in the colour of what it stands for, if there are colours. */
+  toned (text: string, tone: Tone): string
   /** A remark beside the answer, on standard error. */
   note (text: string): void
 }
@@ -22,6 +29,7 @@ export interface Output {
 /** Writes to the two streams. */
 export function createOutput (json: boolean): Output {
   let isWhole = true
+  const terminal = terminalOf(process.stdout)
 
   async function write (text: string): Promise<void> {
     if (!isWhole || text === '') return
@@ -38,6 +46,9 @@ export function createOutput (json: boolean): Output {
     text: write,
     value: (value) => write(`${JSON.stringify(value)}\n`),
     line: (text) => write(`${text}\n`),
+    table: (table) => write(`${tableOf(table, terminal)}\n`),
+    moment: (moment) => terminal.columns === null ? moment : agoText(moment),
+    toned: (text, tone) => toned(text, tone, terminal),
     note: (text) => process.stderr.write(`${text}\n`)
   }
 }
@@ -46,11 +57,4 @@ export function createOutput (json: boolean): Output {
 export async function writeOnce (output: Output, text: string, ifLost: string): Promise<void> {
   await output.line(text).catch(({ message }) => output.note(message))
   if (!output.isWhole()) throw new Refusal(ifLost)
-}
-
-/** Rows as a table with aligned columns. Unprintable characters become question marks. */
-export function tableOf (heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-  const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replace(UNPRINTABLE, '?')))
-  const widths = heads.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))
-  return cells.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()).join('\n')
 }

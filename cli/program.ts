@@ -22,7 +22,8 @@ import { addWebhookCommands } from './webhook-commands.ts'
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database can not be reached.
-Answers go to standard output, everything else to standard error.`
+Answers go to standard output, everything else to standard error.
+Options that all commands have, such as -d and --json, may stand before the command too.`
 const CREATE_EXAMPLES = `
 Examples:
   fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d

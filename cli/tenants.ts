@@ -4,7 +4,7 @@ import { assignUsers } from '../lib/storage/tenant-assignment.ts'
 import type { Page, Storage, TenantRecord, TenantStore, UnassignedUser } from '../lib/storage/storage.ts'
 import { requireTenant } from './common.ts'
 import { Refusal } from './failure.ts'
-import { type Output, tableOf } from './output.ts'
+import type { Output } from './output.ts'
 import { createProgress } from './progress.ts'
 
 const PAGE = 100
@@ -35,7 +35,7 @@ async function allTenants ({ tenants }: Pick<Storage, 'tenants'>): Promise<Tenan
 export async function listTenants (storage: Storage, output: Output): Promise<void> {
   const all = await allTenants(storage)
   if (output.json) return output.value(all)
-  await output.line(tableOf(['TENANT', 'USERS'], all.map(({ id, users }) => [id, String(users)])))
+  await output.table({ heads: ['TENANT', 'USERS'], rows: all.map(({ id, users }) => [id, String(users)]) })
 }
 
 /** Deletes a tenant with all that it has. @throws UsageError, Refusal without a confirmation, StorageError */

@@ -29,6 +29,7 @@ export function addUserCommands (program: Command): void {
     withTenantOption(users.command(name).description(description), 'only a user of this tenant')
 
   userCommand('list', 'list users, or those who have words that begin so')
+    .alias('find')
     .argument('[words...]', 'words of name, address and the fields that are searched')
     .option('--status <status>', 'active or suspended')
     .option('--sort <member>', 'createdAt, updatedAt, name or email; with - before it from the end')

@@ -10,8 +10,9 @@ import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { isLogged, secondsOf } from './keys.ts'
 import { requireReplaceable, writeFile } from './output-file.ts'
-import { type Output, tableOf } from './output.ts'
+import type { Output } from './output.ts'
 import { printable } from './printable.ts'
+import type { Cell } from './table.ts'
 
 const PAGE = 100
 
@@ -84,8 +85,12 @@ export async function listUsers (
     limit: /^\d+$/.test(limit) ? Number(limit) : limit
   })
   if (output.json) return output.value({ data: items.map(asStored.user), total })
-  const rows = items.map(({ id, name, email, status, createdAt }) => [id, name, email, status, createdAt])
-  if (rows.length > 0) await output.line(tableOf(['ID', 'NAME', 'E-MAIL', 'STATUS', 'CREATED'], rows))
+  const rows = items.map(({ id, name, email, status, createdAt }): Cell[] => {
+    const state: Cell = status === 'active' ? { text: status } : { text: status, tone: 'warning' }
+    return [id, name, email, state, { text: output.moment(createdAt) }]
+  })
+  const heads = ['ID', 'NAME', 'E-MAIL', 'STATUS', 'CREATED']
+  if (rows.length > 0) await output.table({ heads, rows, spare: ['CREATED'] })
   await output.line(`${items.length} of ${total} ${total === 1 ? 'user' : 'users'}`)
 }
 
@@ -97,15 +102,17 @@ export async function deleteUser (users: UsersService, output: Output, id: strin
 }
 
 /** One deleted user in a line. */
-function lineOf ({ user: { id, name, email }, deletedAt, deletedBy }: DeletedUser): string {
-  return `${deletedAt}  ${id}  ${actorText(deletedBy)}  ${printable(`${name} <${email}>`)}`
+function lineOf ({ user: { id, name, email }, deletedAt, deletedBy }: DeletedUser, output: Output): string {
+  return `${output.moment(deletedAt)}  ${id}  ${actorText(deletedBy)}  ${printable(`${name} <${email}>`)}`
 }
 
 /** Shows the deleted users that can be restored, the latest first. @throws UsersError */
 export async function listDeleted (users: UsersService, output: Output): Promise<void> {
   for (let page = 1; output.isWhole(); page++) {
     const { items, more } = await users.listDeleted({ page, limit: PAGE })
-    for (const each of items) await (output.json ? output.value(asStored.deletedUser(each)) : output.line(lineOf(each)))
+    for (const each of items) {
+      await (output.json ? output.value(asStored.deletedUser(each)) : output.line(lineOf(each, output)))
+    }
     if (!more) return
   }
 }

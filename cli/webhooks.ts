@@ -9,7 +9,8 @@ import { createTargets } from '../lib/webhooks/targets.ts'
 import type { TenantOptions } from './common.ts'
 import { isLogged } from './keys.ts'
 import { Refusal, UsageError } from './failure.ts'
-import { type Output, tableOf, writeOnce } from './output.ts'
+import { type Output, writeOnce } from './output.ts'
+import type { Cell } from './table.ts'
 
 const PAGE = 100
 
@@ -58,9 +59,10 @@ export function webhooksOf (
   })
 }
 
-function stateOf ({ enabled, disabledReason, failingSince }: Webhook): string {
-  if (!enabled) return disabledReason ?? 'disabled'
-  return failingSince === undefined ? 'enabled' : `failing since ${failingSince}`
+function stateOf ({ enabled, disabledReason, failingSince }: Webhook, output: Output): Cell {
+  if (!enabled) return { text: disabledReason ?? 'disabled', tone: disabledReason === undefined ? 'warning' : 'bad' }
+  if (failingSince === undefined) return { text: 'enabled' }
+  return { text: `failing since ${output.moment(failingSince)}`, tone: 'bad' }
 }
 
 /** Shows every webhook, oldest first. @throws UsersError */
@@ -72,10 +74,12 @@ export async function listWebhooks (webhooks: WebhooksService, output: Output): 
     if (!more) break
   }
   if (output.json) return output.value(all)
-  await output.line(tableOf(['ID', 'URL', 'TYPES', 'STATE', 'CREATED'], all.map((webhook) => {
+  const rows = all.map((webhook) => {
     const { id, url, types, createdAt } = webhook
-    return [id, url, types.length === 0 ? 'all' : types.join(' '), stateOf(webhook), createdAt]
-  })))
+    const created = { text: output.moment(createdAt) }
+    return [id, url, types.length === 0 ? 'all' : types.join(' '), stateOf(webhook, output), created]
+  })
+  await output.table({ heads: ['ID', 'URL', 'TYPES', 'STATE', 'CREATED'], rows, spare: ['CREATED', 'TYPES'] })
 }
 
 /** Creates a webhook and shows its secret. @throws UsersError */

@@ -36,6 +36,7 @@ export interface ApiKey {
   expiresAt?: string
   revokedAt?: string
   lastUsedAt?: string
+  rotatedFrom?: string
   tenant?: string
   owner?: string
   addresses?: string[]
@@ -83,7 +84,7 @@ export interface Listed<Item> {
 }
 export interface Feed {
   data: LoggedEvent[]
-  meta: { limit: number, more: boolean }
+  meta: { limit: number, more: boolean, position?: string }
 }
 
 export interface Tenant { id: string, users: number }

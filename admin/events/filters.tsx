@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
@@ -5,7 +6,8 @@ import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
 
 const NAMES = ['type', 'subject', 'actor', 'since', 'until'] as const
-const TYPES = [
+/** The types to choose from. */
+export const TYPES = [
   'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
   'user.purged', 'api_key.*', 'webhook.*'
 ]
@@ -27,12 +29,14 @@ export function writeEventQuery (query: EventQuery): URLSearchParams {
 
 interface EventFiltersProps {
   query: EventQuery
+  /** Whom the ids stand for, as far as that is known. */
+  names: Readonly<Record<'subject' | 'actor', string | undefined>>
   error: unknown
   onQuery: (query: EventQuery, isTyped: boolean) => void
 }
 
 /** What narrows the log. */
-export function EventFilters ({ query, error, onQuery }: EventFiltersProps) {
+export function EventFilters ({ query, names, error, onQuery }: EventFiltersProps) {
   const { say, sayFault } = useSpeech()
   const change = (name: typeof NAMES[number], value: string, isTyped: boolean): void => {
     const { [name]: before, ...others } = query
@@ -57,23 +61,29 @@ export function EventFilters ({ query, error, onQuery }: EventFiltersProps) {
       label={say(`events.${name}`)}
       placeholder={say('users.id')}
       value={query[name] ?? ''}
+      {...(names[name] !== undefined && { hint: names[name] })}
       fault={faultOf(name)}
       onValue={(value) => change(name, value, true)}
     />
   )
+  // On a narrow screen they would push the log out of view.
+  const [isOpen] = useState(() => Object.keys(query).length > 0 || matchMedia('(min-width: 48rem)').matches)
   return (
-    <div class='narrowing' role='search'>
-      <SelectField
-        label={say('events.type')}
-        value={query.type ?? ''}
-        fault={faultOf('type')}
-        options={[['', say('events.any')], ...types.map((each) => [each, each] as const)]}
-        onValue={(type) => change('type', type, false)}
-      />
-      {id('subject')}
-      {id('actor')}
-      {moment('since')}
-      {moment('until')}
-    </div>
+    <details class='narrowing' open={isOpen}>
+      <summary>{say('users.filters')}</summary>
+      <div role='search'>
+        <SelectField
+          label={say('events.type')}
+          value={query.type ?? ''}
+          fault={faultOf('type')}
+          options={[['', say('events.any')], ...types.map((each) => [each, each] as const)]}
+          onValue={(type) => change('type', type, false)}
+        />
+        {id('subject')}
+        {id('actor')}
+        {moment('since')}
+        {moment('until')}
+      </div>
+    </details>
   )
 }

@@ -1,4 +1,5 @@
 import type { Actor, LoggedEvent } from '../api/types.ts'
+import { keyHref } from '../keys/detail.tsx'
 import { Time } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
@@ -28,7 +29,8 @@ function ActorLink ({ actor }: { actor: Actor | null }) {
 
 const GONE = ['user.deleted', 'user.purged']
 
-function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
+/** Whom or what an event is about. */
+export function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
   const id = String(data['id'])
   const name = [data['name'], data['url'], id].find((each) => typeof each === 'string')
   // Of those who are gone there are events alone.
@@ -36,7 +38,7 @@ function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
     ? hrefOf(['events'], new URLSearchParams({ subject: id }))
     : type.startsWith('user.')
       ? hrefOf(['users', id])
-      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : hrefOf(['api-keys'])
+      : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : keyHref(id)
   return <a class='name' href={href} title={id}><bdi>{name}</bdi></a>
 }
 

@@ -12,9 +12,11 @@ export function isActive ({ revokedAt, expiresAt }: ApiKey): boolean {
 
 /** Whether a key can be used, in a colour and in words. */
 export function KeyStatus ({ apiKey }: { apiKey: ApiKey }) {
-  const { say, time } = useSpeech()
+  const { say, ago, time } = useSpeech()
   const { revokedAt, expiresAt } = apiKey
-  if (revokedAt !== undefined) return <span class='badge off'>{say('keys.revoked', { when: time(revokedAt) })}</span>
+  if (revokedAt !== undefined) {
+    return <span class='badge off' title={time(revokedAt)}>{say('keys.revoked', { when: ago(revokedAt) })}</span>
+  }
   if (!isActive(apiKey)) return <span class='badge off'>{say('keys.expired')}</span>
   const days = expiresAt === undefined ? Infinity : Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)
   if (days >= SOON_DAYS) return <span class='badge on'>{say('keys.active')}</span>

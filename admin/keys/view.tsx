@@ -1,7 +1,9 @@
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '../api/types.ts'
+import { Ago } from '../parts/ago.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
-import { Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
+import { Needs, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -9,21 +11,54 @@ import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { CreateKey } from './create.tsx'
-import { Expiry, isActive, KeyStatus } from './expiry.tsx'
+import { KeyDialog, keyHref } from './detail.tsx'
+import { isActive, KeyStatus } from './expiry.tsx'
 import { RevokeKey, RotateKey } from './rotate.tsx'
 
-/** The columns of what a key may lack. */
-const OPTIONAL = ['tenant', 'owner', 'addresses', 'rateLimit'] as const
+/** How many scopes a row names. */
+const MOST_SCOPES = 3
 
 type Open = { is: 'create' } | { is: 'rotate' | 'revoke', apiKey: ApiKey }
 
-/** The API keys: without their texts, which nobody can read again. */
-export function KeysView () {
+/** The first scopes of a key, and how many more there are. */
+function Scopes ({ scopes }: Pick<ApiKey, 'scopes'>) {
   const { say } = useSpeech()
-  const { capabilities: { caller }, can } = useSession()
+  const count = scopes.length - MOST_SCOPES
+  // "and 1 more" is no shorter than the one.
+  const shown = count > 1 ? scopes.slice(0, MOST_SCOPES) : scopes
+  return (
+    <span title={scopes.join(', ')}>
+      {shown.map((scope) => <Fragment key={scope}><code class='scope'>{scope}</code>{' '}</Fragment>)}
+      {count > 1 && <span class='muted'>{say('keys.more', { count })}</span>}
+    </span>
+  )
+}
+
+/** A key's name and how its text begins, with links to the keys that it replaced or was replaced by. */
+function Name ({ apiKey: { id, name, start, rotatedFrom }, successor }: { apiKey: ApiKey, successor?: ApiKey }) {
+  const { say } = useSpeech()
+  const { capabilities: { caller } } = useSession()
+  return (
+    <>
+      <a class='name' href={keyHref(id)}><bdi>{name}</bdi></a>
+      {id === caller.id && <span class='muted'> ({say('keys.own')})</span>}
+      <div class='hint'>
+        <code>{start}…</code>{' '}
+        {rotatedFrom !== undefined && <a href={keyHref(rotatedFrom)}>{say('keys.predecessor')}</a>}{' '}
+        {successor !== undefined && <a href={keyHref(successor.id)}>{say('keys.successor')}</a>}
+      </div>
+    </>
+  )
+}
+
+/** The API keys, the newest first: without their texts, which nobody can read again. */
+export function KeysView ({ query }: { query: URLSearchParams }) {
+  const { say } = useSpeech()
+  const { can } = useSession()
   const notify = useNotify()
-  const { loaded, pager } = usePages<ApiKey>('/api-keys')
+  const { loaded, pager } = usePages<ApiKey>('/api-keys', '-createdAt')
   const [open, setOpen] = useState<Open | null>(null)
+  const shown = query.get('key')
   const close = (isDone: boolean): void => {
     setOpen(null)
     if (isDone) loaded.reload()
@@ -34,28 +69,25 @@ export function KeysView () {
     if (isDone) focusHeading()
   }
   const column = (
-    key: 'name' | 'status' | 'scopes' | 'start' | 'created' | 'expires' | 'lastUsed' | typeof OPTIONAL[number],
+    key: 'name' | 'status' | 'scopes' | 'created' | 'expires' | 'lastUsed' | 'tenant' | 'owner',
     cell: Column<ApiKey>['cell']
   ): Column<ApiKey> => ({ key, label: say(`keys.${key}`), heading: say(`keys.${key}`), cell })
   const columnsOf = (keys: readonly ApiKey[]): Array<Column<ApiKey>> => [
-    column('name', ({ id, name }) => (
-      <><bdi>{name}</bdi>{id === caller.id && <span class='muted'> ({say('keys.own')})</span>}</>
-    )),
+    column('name', (apiKey) => {
+      const successor = keys.find(({ rotatedFrom }) => rotatedFrom === apiKey.id)
+      return <Name apiKey={apiKey} {...(successor !== undefined && { successor })} />
+    }),
     column('status', (apiKey) => <KeyStatus apiKey={apiKey} />),
-    column('scopes', ({ scopes }) => scopes.map((scope) => <code key={scope} class='scope'>{scope}</code>)),
-    column('start', ({ start }) => <code>{start}…</code>),
-    column('created', ({ createdAt }) => <Time moment={createdAt} />),
-    column('expires', (apiKey) => <Expiry apiKey={apiKey} />),
-    column('lastUsed', ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? say('page.never') : <Time moment={lastUsedAt} />),
-    ...[
-      column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>),
-      column('owner', ({ owner }) => <bdi>{owner}</bdi>),
-      column('addresses', ({ addresses = [] }) =>
-        addresses.map((each) => <code key={each} class='scope'>{each}</code>)),
-      column('rateLimit', ({ rateLimit }) => rateLimit !== undefined &&
-        say('keys.limitOf', { count: rateLimit.max, window: rateLimit.window }))
-    ].filter((_, i) => keys.some((apiKey) => apiKey[OPTIONAL[i] ?? 'owner'] !== undefined))
+    column('lastUsed', ({ lastUsedAt }) => lastUsedAt === undefined ? say('page.never') : <Ago moment={lastUsedAt} />),
+    ...keys.some(({ owner }) => owner !== undefined)
+      ? [column('owner', ({ owner }) => owner !== undefined && <bdi>{owner}</bdi>)]
+      : [],
+    ...keys.some(({ tenant }) => tenant !== undefined)
+      ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
+      : [],
+    column('scopes', ({ scopes }) => <Scopes scopes={scopes} />),
+    column('created', ({ createdAt }) => <Ago moment={createdAt} />),
+    column('expires', ({ expiresAt }) => expiresAt === undefined ? say('page.never') : <Ago moment={expiresAt} />)
   ]
   const actions: Column<ApiKey> = {
     key: 'actions',
@@ -89,12 +121,15 @@ export function KeysView () {
                 label={say('keys.list')}
                 rows={data}
                 rowKey={({ id }) => id}
+                rowHref={({ id }) => keyHref(id)}
+                look='linked keys'
                 columns={can('keys:write') ? [...columnsOf(data), actions] : columnsOf(data)}
               />
               <Pager {...pager} total={total} />
             </>
             )}
       </WhenLoaded>
+      {shown !== null && <KeyDialog key={shown} id={shown} />}
       {open?.is === 'create' && <CreateKey onClose={close} />}
       {open?.is === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={closeRow} />}
       {open?.is === 'revoke' && (

@@ -21,7 +21,7 @@ interface WhenLoadedProps<Value> {
 }
 
 /** True of what is wrong or not there, however often it is asked for. */
-const isFinal = (error: unknown): boolean => error instanceof ApiError && [400, 404].includes(error.status)
+const isFinal = (error: unknown): boolean => error instanceof ApiError && [400, 404, 410].includes(error.status)
 
 /**
  * What was loaded; before that a word, and after a failure a button to try again. While the next is loaded, what was

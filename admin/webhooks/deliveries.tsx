@@ -1,83 +1,117 @@
-import type { Delivery } from '../api/types.ts'
-import { Alert, Time, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { useState } from 'preact/hooks'
+import type { Delivery, Webhook } from '../api/types.ts'
+import { Subject } from '../events/table.tsx'
+import { Ago } from '../parts/ago.tsx'
+import { Alert, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { useLoad } from '../state/load.ts'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { sayAttempt } from './status.tsx'
+import { DeliveryDialog } from './delivery.tsx'
+import { eventsOf } from './events.ts'
+import { RetryAll } from './retry-all.tsx'
+import { DeliveryStatus, resultOf } from './status.tsx'
 
-const BADGES = { pending: 'soon', succeeded: 'on', failed: 'off' }
+/** What came of the last attempt, and how many there were. */
+function LastAttempt ({ attempts }: { attempts: Delivery['attempts'] }) {
+  const { say } = useSpeech()
+  const last = attempts[attempts.length - 1]
+  if (last === undefined) return null
+  return (
+    <>
+      {say('hooks.result', { result: resultOf(last), milliseconds: last.milliseconds })}
+      <span class='muted'>
+        {' · '}<Ago moment={last.at} />
+        {attempts.length > 1 && <> · {say('hooks.tries', { count: attempts.length })}</>}
+      </span>
+    </>
+  )
+}
 
-/** What was sent to a webhook, with every attempt. */
-export function Deliveries ({ id }: { id: string }) {
-  const speech = useSpeech()
-  const { say } = speech
-  const { client, can } = useSession()
+/** What was sent to a webhook, to whom it is about, and what came of it. */
+export function Deliveries ({ webhook }: { webhook: Webhook }) {
+  const { say } = useSpeech()
+  const { client, can, capabilities: { offers, pageSize } } = useSession()
   const notify = useNotify()
-  const { loaded, pager } = usePages<Delivery>(`/webhooks/${id}/deliveries`)
+  const [open, setOpen] = useState<Delivery | 'all' | null>(null)
+  const path = `/webhooks/${webhook.id}/deliveries`
+  const { loaded, pager } = usePages<Delivery>(path)
   const { error, isBusy, run } = useAction()
+  const shown = loaded.value?.data ?? []
+  // Whose names can't be read is shown without them.
+  const events = useLoad(shown.map(({ id }) => id).join(), async (signal) =>
+    offers.events && can('events:read')
+      ? await eventsOf(client, shown, { limit: pageSize.max, signal })
+      : null).value
   const retry = (delivery: Delivery): void => {
     run(async () => {
-      await client.send('POST', `/webhooks/${id}/deliveries/${delivery.id}/retry`)
+      await client.send('POST', `${path}/${delivery.id}/retry`)
       notify(say('hooks.retried'))
       loaded.reload()
     })
   }
-  const named = (key: 'event' | 'status' | 'attempts' | 'next') =>
-    ({ key, label: say(`hooks.${key}`), heading: say(`hooks.${key}`) })
+  const column = (key: 'event' | 'status' | 'last' | 'next', cell: Column<Delivery>['cell']): Column<Delivery> =>
+    ({ key, label: say(`hooks.${key}`), heading: say(`hooks.${key}`), cell })
+  const columns: Array<Column<Delivery>> = [
+    column('event', ({ type, event: id }) => {
+      const event = events?.get(id)
+      const about = event === undefined ? <code class='muted'>{id}</code> : <Subject event={event} />
+      return <><code>{type}</code> {about}</>
+    }),
+    column('status', ({ status }) => <DeliveryStatus status={status} />),
+    column('last', ({ attempts }) => <LastAttempt attempts={attempts} />),
+    column('next', ({ nextAttemptAt }) => nextAttemptAt === undefined ? '' : <Ago moment={nextAttemptAt} />),
+    {
+      key: 'actions',
+      label: say('page.actions'),
+      heading: <span class='visually-hidden'>{say('page.actions')}</span>,
+      cell: (delivery) => (
+        <span class='bar'>
+          <button type='button' class='small' onClick={() => setOpen(delivery)}>
+            {say('hooks.details')}<span class='visually-hidden'>: {delivery.event}</span>
+          </button>
+          {can('webhooks:write') && (
+            <button type='button' class='small' disabled={isBusy} onClick={() => retry(delivery)}>
+              {say('hooks.retry')}<span class='visually-hidden'>: {delivery.event}</span>
+            </button>
+          )}
+        </span>
+      )
+    }
+  ]
   return (
     <>
+      <div class='bar'>
+        <h2>{say('hooks.deliveries')}</h2>
+        <span class='space' />
+        {can('webhooks:write') && shown.length > 0 && (
+          <button type='button' onClick={() => setOpen('all')}>{say('hooks.retryAll')}…</button>
+        )}
+      </div>
       <Alert error={error} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
           ? <p>{say('hooks.noDeliveries')}</p>
           : (
             <>
-              <Table
-                label={say('hooks.deliveries')}
-                rows={data}
-                rowKey={(delivery) => delivery.id}
-                columns={[
-                  {
-                    ...named('event'),
-                    cell: ({ type, event }) => <><code>{type}</code> <span class='muted'>{event}</span></>
-                  },
-                  {
-                    ...named('status'),
-                    cell: ({ status }) => <span class={`badge ${BADGES[status]}`}>{say(`hooks.${status}`)}</span>
-                  },
-                  {
-                    ...named('attempts'),
-                    cell: ({ attempts }) => (
-                      <ul class='changes'>
-                        {attempts.map((attempt) => <li key={attempt.at}>{sayAttempt(speech, attempt)}</li>)}
-                      </ul>
-                    )
-                  },
-                  {
-                    ...named('next'),
-                    cell: ({ nextAttemptAt }) => nextAttemptAt === undefined ? '' : <Time moment={nextAttemptAt} />
-                  },
-                  ...can('webhooks:write')
-                    ? [{
-                        key: 'actions',
-                        label: say('page.actions'),
-                        heading: <span class='visually-hidden'>{say('page.actions')}</span>,
-                        cell: (delivery: Delivery) => (
-                          <button type='button' class='small' disabled={isBusy} onClick={() => retry(delivery)}>
-                            {say('hooks.retry')}<span class='visually-hidden'>: {delivery.event}</span>
-                          </button>
-                        )
-                      }]
-                    : []
-                ]}
-              />
+              <Table label={say('hooks.deliveries')} rows={data} rowKey={({ id }) => id} columns={columns} />
               <Pager {...pager} total={total} />
             </>
             )}
       </WhenLoaded>
+      {open === 'all' && (
+        <RetryAll
+          webhook={webhook}
+          onClose={(isDone) => {
+            setOpen(null)
+            if (isDone) loaded.reload()
+          }}
+        />
+      )}
+      {open !== null && open !== 'all' && <DeliveryDialog delivery={open} onClose={() => setOpen(null)} />}
     </>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Delivery, NewWebhook, Webhook } from '../api/types.ts'
 import { fromLocal } from '../form/moments.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { Confirm } from '../parts/confirm.tsx'
 import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
-import { TextField } from '../parts/field.tsx'
+import { SelectField, TextField } from '../parts/field.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useLoad } from '../state/load.ts'
 import { useName } from '../state/name.ts'
@@ -16,65 +16,62 @@ import { WebhookForm } from './form.tsx'
 import { Types } from './list.tsx'
 import { resultOf, WebhookStatus } from './status.tsx'
 
-type Open = 'edit' | 'delete' | 'replay'
+type Open = 'edit' | 'delete' | 'disable' | 'replay' | 'rotate'
 
-function DeleteWebhook ({ webhook, onClose }: { webhook: Webhook, onClose: () => void }) {
-  const { say } = useSpeech()
-  const { client } = useSession()
-  const notify = useNotify()
-  const navigate = useNavigate()
-  const { error, isBusy, run } = useAction()
-  return (
-    <Dialog title={say('hooks.deleteOf')} onClose={onClose}>
-      <p><code>{webhook.url}</code></p>
-      <p>{say('hooks.deleteHelp')}</p>
-      <Alert error={error} />
-      <div class='bar'>
-        <button
-          type='button'
-          class='danger'
-          disabled={isBusy}
-          onClick={() => run(async () => {
-            await client.send('DELETE', `/webhooks/${webhook.id}`)
-            notify(say('hooks.deleted'))
-            navigate(hrefOf(['webhooks']))
-          })}
-        >
-          {say('hooks.delete')}
-        </button>
-        <button type='button' onClick={onClose}>{say('page.cancel')}</button>
-      </div>
-    </Dialog>
-  )
-}
+const HOUR = 3600
 
 function Replay ({ webhook, onClose }: { webhook: Webhook, onClose: () => void }) {
   const { say } = useSpeech()
   const { client } = useSession()
   const notify = useNotify()
   const [since, setSince] = useState('')
-  const { error, isBusy, run } = useAction()
+  const [fault, setFault] = useState<string>()
+  const replay = async (): Promise<void> => {
+    setFault(since === '' ? say('fault.required') : undefined)
+    if (since === '') return
+    await client.send('POST', `/webhooks/${webhook.id}/replay`, { body: { since: fromLocal(since) } })
+    notify(say('hooks.replayed'))
+    onClose()
+  }
   return (
-    <Dialog title={say('hooks.replay')} onClose={onClose}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          run(async () => {
-            await client.send('POST', `/webhooks/${webhook.id}/replay`, { body: { since: fromLocal(since) } })
-            notify(say('hooks.replayed'))
-            onClose()
-          })
-        }}
-      >
-        <TextField label={say('hooks.replaySince')} type='datetime-local' isRequired value={since} onValue={setSince} />
-        <Alert error={error} />
-        <div class='bar'>
-          <button type='submit' class='primary' disabled={isBusy || since === ''}>{say('hooks.replay')}</button>
-          <button type='button' onClick={onClose}>{say('page.cancel')}</button>
-        </div>
-      </form>
-    </Dialog>
+    <Confirm title={say('hooks.replay')} submit={say('hooks.replay')} run={replay} onClose={onClose}>
+      <TextField
+        label={say('hooks.replaySince')}
+        type='datetime-local'
+        isRequired
+        value={since}
+        fault={fault}
+        onValue={setSince}
+      />
+    </Confirm>
+  )
+}
+
+interface RotateProps { webhook: Webhook, onSecret: (secret: string) => void, onClose: () => void }
+
+function RotateSecret ({ webhook, onSecret, onClose }: RotateProps) {
+  const { say } = useSpeech()
+  const { client } = useSession()
+  const [overlap, setOverlap] = useState(String(24 * HOUR))
+  const rotate = async (): Promise<void> => {
+    const path = `/webhooks/${webhook.id}/rotate-secret`
+    onSecret((await client.send<NewWebhook>('POST', path, { body: { overlap: Number(overlap) } })).body.secret)
+  }
+  return (
+    <Confirm title={say('hooks.rotate')} submit={say('hooks.rotate')} run={rotate} onClose={onClose}>
+      <p>{say('hooks.rotateHelp')}</p>
+      <SelectField
+        label={say('hooks.overlap')}
+        value={overlap}
+        options={[
+          ['0', say('keys.now')],
+          [String(HOUR), say('keys.hour')],
+          [String(24 * HOUR), say('keys.days', { count: 1 })],
+          [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
+        ]}
+        onValue={setOverlap}
+      />
+    </Confirm>
   )
 }
 
@@ -83,6 +80,7 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
   const { say } = useSpeech()
   const { client } = useSession()
   const notify = useNotify()
+  const navigate = useNavigate()
   const [open, setOpen] = useState<Open | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const { error, isBusy, run } = useAction()
@@ -90,26 +88,31 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
   const button = (text: string, onClick: () => void, kind = '') => (
     <button type='button' class={kind} disabled={isBusy} onClick={onClick}>{text}</button>
   )
-  const toggle = (): Promise<void> => run(async () => {
-    await client.send('PATCH', path, { body: { enabled: !webhook.enabled } })
+  const turn = async (enabled: boolean): Promise<void> => {
+    await client.send('PATCH', path, { body: { enabled } })
     onChanged()
-  })
+  }
+  const remove = async (): Promise<void> => {
+    await client.send('DELETE', path)
+    notify(say('hooks.deleted'))
+    navigate(hrefOf(['webhooks']))
+  }
   const test = (): Promise<void> => run(async () => {
     const { body: { attempts } } = await client.send<Delivery>('POST', `${path}/test`)
     notify(say('hooks.tested', { result: attempts[0] === undefined ? '' : resultOf(attempts[0]) }))
     onChanged()
   })
-  const rotate = (): Promise<void> => run(async () => {
-    setSecret((await client.send<NewWebhook>('POST', `${path}/rotate-secret`, { body: {} })).body.secret)
-  })
+  const close = (): void => setOpen(null)
   return (
     <>
       <div class='bar'>
         {button(`${say('user.edit')}…`, () => setOpen('edit'))}
-        {button(say(webhook.enabled ? 'hooks.disable' : 'hooks.enable'), toggle)}
+        {webhook.enabled
+          ? button(`${say('hooks.disable')}…`, () => setOpen('disable'))
+          : button(say('hooks.enable'), () => run(() => turn(true)))}
         {button(say('hooks.test'), test)}
         {button(`${say('hooks.replay')}…`, () => setOpen('replay'))}
-        {button(say('hooks.rotate'), rotate)}
+        {button(`${say('hooks.rotate')}…`, () => setOpen('rotate'))}
         {button(`${say('hooks.delete')}…`, () => setOpen('delete'), 'danger')}
       </div>
       <Alert error={error} />
@@ -122,13 +125,42 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
           onClose={() => setSecret(null)}
         />
       )}
-      {open === 'delete' && <DeleteWebhook webhook={webhook} onClose={() => setOpen(null)} />}
-      {open === 'replay' && <Replay webhook={webhook} onClose={() => setOpen(null)} />}
+      {open === 'delete' && (
+        <Confirm title={say('hooks.deleteOf')} submit={say('hooks.delete')} isDanger run={remove} onClose={close}>
+          <p><code>{webhook.url}</code></p>
+          <p>{say('hooks.deleteHelp')}</p>
+        </Confirm>
+      )}
+      {open === 'disable' && (
+        <Confirm
+          title={say('hooks.disableOf')}
+          submit={say('hooks.disable')}
+          isDanger
+          run={async () => {
+            await turn(false)
+            close()
+          }}
+          onClose={close}
+        >
+          <p>{say('hooks.disableHelp')}</p>
+        </Confirm>
+      )}
+      {open === 'replay' && <Replay webhook={webhook} onClose={close} />}
+      {open === 'rotate' && (
+        <RotateSecret
+          webhook={webhook}
+          onSecret={(secret) => {
+            close()
+            setSecret(secret)
+          }}
+          onClose={close}
+        />
+      )}
       {open === 'edit' && (
         <WebhookForm
           webhook={webhook}
           onClose={(isDone) => {
-            setOpen(null)
+            close()
             if (isDone) onChanged()
           }}
         />
@@ -139,7 +171,6 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
 
 /** One webhook and its deliveries. */
 export function WebhookDetail ({ id }: { id: string }) {
-  const { say } = useSpeech()
   const { client } = useSession()
   const loaded = useLoad(id, async (signal) =>
     (await client.get<Webhook>(`/webhooks/${encodeURIComponent(id)}`, { signal })).body)
@@ -163,8 +194,7 @@ export function WebhookDetail ({ id }: { id: string }) {
             </Needs>
           </section>
           <section class='card'>
-            <h2>{say('hooks.deliveries')}</h2>
-            <Deliveries key={round} id={webhook.id} />
+            <Deliveries key={round} webhook={webhook} />
           </section>
         </>
       )}

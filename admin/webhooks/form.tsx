@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Fault, NewWebhook, Webhook } from '../api/types.ts'
+import { TYPES } from '../events/filters.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import { Checkbox, TextField } from '../parts/field.tsx'
@@ -7,8 +8,6 @@ import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from '../users/faults.ts'
-
-const TYPES = ['user.created', 'user.updated', 'user.deleted', 'api_key.*', 'webhook.*']
 
 interface WebhookFormProps {
   /** Absent: a new one. */
@@ -78,14 +77,16 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
         <fieldset>
           <legend>{say('hooks.types')}</legend>
           <Checkbox label={say('hooks.all')} checked={types.length === 0} onChecked={() => setTypes([])} />
-          {choices.map((type) => (
-            <Checkbox
-              key={type}
-              label={<code>{type}</code>}
-              checked={types.includes(type)}
-              onChecked={(on) => setTypes(on ? [...types, type] : types.filter((each) => each !== type))}
-            />
-          ))}
+          <div class='choices'>
+            {choices.map((type) => (
+              <Checkbox
+                key={type}
+                label={<code>{type}</code>}
+                checked={types.includes(type)}
+                onChecked={(on) => setTypes(on ? [...types, type] : types.filter((each) => each !== type))}
+              />
+            ))}
+          </div>
         </fieldset>
         <TextField
           label={say('hooks.description')}

@@ -40,8 +40,10 @@ export function WebhookList () {
                 label={say('hooks.list')}
                 rows={data}
                 rowKey={({ id }) => id}
+                rowHref={({ id }) => hrefOf(['webhooks', id])}
+                look='linked'
                 columns={[
-                  { ...named('url'), cell: ({ id, url }) => <a href={hrefOf(['webhooks', id])}>{url}</a> },
+                  { ...named('url'), cell: ({ id, url }) => <a class='name' href={hrefOf(['webhooks', id])}>{url}</a> },
                   { ...named('status'), cell: (webhook) => <WebhookStatus webhook={webhook} /> },
                   { ...named('types'), cell: ({ types }) => <Types types={types} /> },
                   { ...named('description'), cell: ({ description }) => <bdi>{description}</bdi> }

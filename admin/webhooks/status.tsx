@@ -1,4 +1,4 @@
-import type { Attempt, Webhook } from '../api/types.ts'
+import type { Attempt, Delivery, Webhook } from '../api/types.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
 
 /** What came of an attempt: a status, or a word for why there was none. */
@@ -9,6 +9,13 @@ export function resultOf ({ status, error }: Attempt): string {
 export function sayAttempt ({ say, time }: Speech, attempt: Attempt): string {
   const { at, milliseconds } = attempt
   return say('hooks.attempt', { when: time(at), result: resultOf(attempt), milliseconds })
+}
+
+const BADGES = { pending: 'soon', succeeded: 'on', failed: 'off' }
+
+export function DeliveryStatus ({ status }: Pick<Delivery, 'status'>) {
+  const { say } = useSpeech()
+  return <span class={`badge ${BADGES[status]}`}>{say(`hooks.${status}`)}</span>
 }
 
 /** Whether a webhook gets events, in a colour and in words. */

@@ -8,7 +8,7 @@ const ORIGIN = 'http://site.invalid'
 export async function checkAnchors ({ outDir, site: { base } }: SiteConfig): Promise<void> {
   const ids = new Map<string, Set<string>>()
   const links: Array<{ page: string, target: URL }> = []
-  for (const page of (await readdir(outDir)).filter((name) => name.endsWith('.html'))) {
+  for (const page of (await readdir(outDir, { recursive: true })).filter((name) => name.endsWith('.html'))) {
     const html = await readFile(join(outDir, page), 'utf8')
     ids.set(`${base}${page}`, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)))
     for (const [, href = ''] of html.matchAll(/<a [^>]*href="([^"]*#[^"]+)"/g)) {

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitepress'
 import { checkAnchors } from './check-anchors.ts'
 import { githubSlug } from './github-slug.ts'
 import { configureMarkdown } from './markdown.ts'
+import { type Description, referenceTitles } from './reference.ts'
 
 const REPOSITORY = 'https://github.com/fastify-users/fastify-users'
 /** The path that the site is served under, with a slash at either end. */
 const base = process.env['DOCS_BASE'] ?? '/'
+
+const read = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
+const { version }: { version: string } = read('package.json')
+const description: Description = read('openapi.json')
 
 const groups = {
   Start: {
@@ -53,6 +59,13 @@ const groups = {
     Options: 'options',
     Errors: 'errors',
     'Writing an adapter': 'writing-an-adapter'
+  },
+  'HTTP API, by operation': Object.fromEntries(
+    referenceTitles(description).map(({ page, title }) => [title, `reference/${page}`])
+  ),
+  Project: {
+    Changelog: 'reference/changelog',
+    Security: 'reference/security'
   }
 }
 
@@ -63,8 +76,14 @@ export default defineConfig({
   description: 'User management as a Fastify plugin: an authenticated REST API for your users, in your own database',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
   ignoreDeadLinks: false,
+  lastUpdated: true,
   buildEnd: checkAnchors,
-  markdown: { config: configureMarkdown, anchor: { slugify: githubSlug } },
+  markdown: {
+    config: configureMarkdown,
+    anchor: { slugify: githubSlug },
+    // Contrast of at least 4.5 on the ground of code.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' }
+  },
   // Mermaid is large, and loaded by the pages alone that have a diagram.
   vite: { build: { chunkSizeWarningLimit: 1000 } },
   themeConfig: {
@@ -72,17 +91,26 @@ export default defineConfig({
     nav: [
       { text: 'Getting started', link: '/getting-started' },
       { text: 'HTTP API', link: '/http-api' },
+      { text: 'Operations', link: '/reference/users' },
       { text: 'Options', link: '/options' },
-      { text: 'Errors', link: '/errors' }
+      {
+        text: `Version ${version}`,
+        items: [
+          { text: 'Changelog', link: '/reference/changelog' },
+          { text: 'Upgrading', link: '/upgrading' },
+          { text: 'Security', link: '/reference/security' }
+        ]
+      }
     ],
-    sidebar: Object.entries(groups).map(([text, pages]) => ({
+    sidebar: Object.entries<Record<string, string>>(groups).map(([text, pages]) => ({
       text,
+      ...(text.startsWith('HTTP') && { collapsed: true }),
       items: Object.entries(pages).map(([title, page]) => ({ text: title, link: `/${page}` }))
     })),
     outline: [2, 3],
     search: { provider: 'local' },
     editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
     socialLinks: [{ icon: 'github', link: REPOSITORY }],
-    footer: { message: 'MIT licence' }
+    footer: { message: `Version ${version}, MIT licence` }
   }
 })

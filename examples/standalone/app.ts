@@ -107,7 +107,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     await app.register(cors, { origin: origins, methods, exposedHeaders: EXPOSED, maxAge: 600 })
   }
   if (config.METRICS_ENABLED) metrics(app, storage, base)
-  await app.register(description)
+  await app.register(description, { page: config.ADMIN_PAGE ? `${base}/admin/` : null })
   await app.register(users, { ...usersOptions(config), storage })
   if (config.WEBHOOKS_ENABLED) {
     const networks = listOf(config.WEBHOOK_NETWORKS)

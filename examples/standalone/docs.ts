@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { script, style } from './reference.ts'
 
 const SELF = ["'self'"]
 
@@ -28,11 +29,11 @@ export async function docs (app: FastifyInstance, { path }: { path: string }): P
   // No service of others is asked whether the description is valid.
   await app.register(swaggerUi, {
     routePrefix: path,
-    uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true },
+    uiConfig: { layout: 'BaseLayout', validatorUrl: null, deepLinking: true, defaultModelsExpandDepth: 0 },
     theme: {
       title: 'Users: the API',
-      // The line for curl has the key of whoever is signed in, and pages are shown to others and photographed.
-      css: [{ filename: 'own.css', content: '.swagger-ui .curl-command { display: none }' }]
+      css: [{ filename: 'own.css', content: style }],
+      js: [{ filename: 'own.js', content: script }]
     }
   })
 }

@@ -1,12 +1,18 @@
 import { createRequire } from 'node:module'
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 
-/** True if the package for people's terminals is there: production goes without. */
-function hasPretty (): boolean {
+const require = createRequire(import.meta.url)
+
+/**
+ * Lines for people, written before the next thing is done: not by a thread, whose lines would come after what the
+ * person is to see last. Undefined: production goes without the package.
+ */
+function prettyStream (): NodeJS.WritableStream | undefined {
   try {
-    return createRequire(import.meta.url).resolve('pino-pretty') !== ''
+    const pretty = require('pino-pretty')
+    return pretty({ destination: 2, sync: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' })
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -19,14 +25,5 @@ export function loggerOptions (level: string, isTerminal: boolean): NonNullable<
   const serializers = {
     req: ({ method, url, ip }: FastifyRequest) => ({ method, path: url.replace(/\?.*/, ''), remoteAddress: ip })
   }
-  return isTerminal && hasPretty()
-    ? {
-        level,
-        serializers,
-        transport: {
-          target: 'pino-pretty',
-          options: { destination: 2, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }
-        }
-      }
-    : { level, serializers, stream: process.stderr }
+  return { level, serializers, stream: (isTerminal ? prettyStream() : undefined) ?? process.stderr }
 }

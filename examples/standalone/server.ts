@@ -7,8 +7,8 @@ import { loggerOptions } from './logger.ts'
 /** How the first key is shown: this once. */
 function keyLine (key: string, file: string): string {
   return file === ''
-    ? `  Key        ${key}\n             (the first of this store, shown this once)\n`
-    : `  Key        in ${file} (the first of this store)\n`
+    ? `  Key     ${key}\n          (the first of this store, shown this once)\n\n`
+    : `  Key     in ${file} (the first of this store)\n\n`
 }
 
 /** What a person who has just started the service is shown. */
@@ -17,11 +17,12 @@ function welcome (address: string, config: Config, key: string | null): string {
   const file = config.FIRST_KEY_FILE
   const bearer = key === null ? '"Authorization: Bearer $KEY"' : `'Authorization: Bearer ${key}'`
   return 'fastify-users is ready.\n\n' +
-    `  Address    ${api}\n` +
-    (config.ADMIN_PAGE ? `  Page       ${base}/admin/\n` : '') +
-    `  Reference  ${base}/docs\n` +
     (key === null ? '' : keyLine(key, file)) +
-    `\n  curl -H ${file === '' ? bearer : `"Authorization: Bearer $(cat ${file})"`} ${api}/users\n\n`
+    `  curl -H ${file === '' ? bearer : `"Authorization: Bearer $(cat ${file})"`} ${api}/users\n\n` +
+    `  API     ${api}\n` +
+    (config.ADMIN_PAGE ? `  Page    ${base}/admin/\n` : '') +
+    `  Docs    ${base}/docs\n` +
+    `  Health  ${base}/health\n\n`
 }
 
 async function start (): Promise<void> {

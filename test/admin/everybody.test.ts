@@ -46,7 +46,9 @@ for (const { name, ...size } of SIZES) {
       await sign.waitFor()
       t.strictSame(await violations(page), [], view)
       t.equal(await scrollsSideways(page), false, `${view} fits`)
-      if (isShown(view)) await page.screenshot({ path: join(SCREENSHOTS, `${view}-${name}.png`) })
+      if (!isShown(view)) return
+      await page.mouse.move(0, 0)
+      await page.screenshot({ path: join(SCREENSHOTS, `${view}-${name}.png`) })
     }
     const close = () => page.getByRole('dialog').getByRole('button', { name: /Close|Cancel/ }).first().click()
 

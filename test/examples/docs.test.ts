@@ -90,8 +90,14 @@ test(
     t.match(listed, { status: '200', text: 'ann@example.org' })
     t.match(listed.text, /"total": 1/)
     t.equal(await page.title(), 'Users: the API')
-    t.match(await page.locator('.info').innerText(), /Sign in[\s\S]*email_taken/, 'an introduction with the codes')
+    t.match(await page.locator('.info').innerText(), /API 1[\s\S]*Sign in[\s\S]*Administration page/)
+    await page.getByText('Errors', { exact: true }).click()
+    t.match(await page.locator('.info').innerText(), /email_taken/, 'the codes fold')
     t.notOk((await page.locator('body').innerText()).includes(key), 'no line shows the key')
+    t.match(await page.locator('#operations-users-createUser .own-curl pre').allInnerTexts(), [
+      new RegExp(`^curl -X POST '${origin}/v1/users' .*"Authorization: Bearer \\$KEY".*-d '\\{\\s*"name"`, 's'),
+      /-H "Authorization: Bearer \$KEY" .*-d '\{"name":"Ann","email":"ann@example.org"\}'$/s
+    ], 'how it is called, and how it was')
     t.strictSame(
       (await app.users.list()).data.map(({ email }) => email),
       ['ann@example.org']

@@ -19,9 +19,9 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
   t.match(
     service.stdout(),
     new RegExp(
-      `^fastify-users is ready\\.\n\n  Address {4}${origin}/v1\n  Page {7}${origin}/admin/\n` +
-        `  Reference {2}${origin}/docs\n  Key {8}${key}\n {13}\\(the first of this store, shown this once\\)\n\n` +
-        `  curl -H 'Authorization: Bearer ${key}' ${url}\n\n$`
+      `^fastify-users is ready\\.\n\n  Key {5}${key}\n {10}\\(the first of this store, shown this once\\)\n\n` +
+        `  curl -H 'Authorization: Bearer ${key}' ${url}\n\n  API {5}${origin}/v1\n  Page {4}${origin}/admin/\n` +
+        `  Docs {4}${origin}/docs\n  Health {2}${origin}/health\n\n$`
     )
   )
   t.strictSame(await get(url, key), { status: 200, body: { data: [], meta: { page: 1, limit: 20, total: 0 } } })
@@ -72,8 +72,9 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
   t.equal(await again.exitCode(), 0)
   t.equal(
     again.stdout(),
-    `fastify-users is ready.\n\n  Address    ${address}/v1\n  Page       ${address}/admin/\n` +
-      `  Reference  ${address}/docs\n\n  curl -H "Authorization: Bearer $KEY" ${address}/v1/users\n\n`,
+    `fastify-users is ready.\n\n  curl -H "Authorization: Bearer $KEY" ${address}/v1/users\n\n` +
+      `  API     ${address}/v1\n  Page    ${address}/admin/\n  Docs    ${address}/docs\n` +
+      `  Health  ${address}/health\n\n`,
     'and is not shown again'
   )
 })
