@@ -34,7 +34,7 @@ export function DeliveryDialog ({ delivery, onClose }: { delivery: Delivery, onC
   const { can, capabilities: { offers } } = useSession()
   const { type, event, status, attempts } = delivery
   return (
-    <Dialog title={type} isWide onClose={onClose}>
+    <Dialog title={type} look='wide' onClose={onClose}>
       <p class='facts'>
         <DeliveryStatus status={status} />
         <span>webhook-id: <code>{event}</code></span>

@@ -6,6 +6,7 @@ import { isPutAway } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from '../users/outcomes.ts'
+import { keysOf } from '../users/rules.ts'
 import type { FindAway, FindHolder, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
 
@@ -94,10 +95,8 @@ export function importInto (
     create: (row) => fromStorage(async () => {
       const user = userOfRow(row)
       const event = makeEvent('user.created', context)
-      const { name, email } = row
-      const keys = { emailKey: email.key, nameKey: name.key, nameWords: name.words, emailWords: email.words }
       try {
-        const { outcome } = await writeAlone(storage, { type: 'create', user, keys, event })
+        const { outcome } = await writeAlone(storage, { type: 'create', user, keys: keysOf(row), event })
         if (isTaken(outcome)) return null
         publish('user.created', doneOf(outcome).user, context, event)
       } catch (error) {

@@ -125,15 +125,19 @@ export function checkUpdate (
   return all.length === 0 ? { changes, patchFields } : { faults: all }
 }
 
+/** What a new user is compared and found by. */
+export function keysOf ({ name, email }: Pick<CheckedCreation, 'name' | 'email'>): UserKeys {
+  return { emailKey: email.key, nameKey: name.key, nameWords: name.words, emailWords: email.words }
+}
+
 /** A user that is created now, and its keys. */
-export function newUserOf (
-  { name, email, fields, status, statusReason }: CheckedCreation
-): { user: UserRecord, keys: UserKeys } {
+export function newUserOf (checked: CheckedCreation): { user: UserRecord, keys: UserKeys } {
+  const { name, email, fields, status, statusReason } = checked
   const now = new Date().toISOString()
   const values = { name: name.value, email: email.value, fields, status, statusReason }
   return {
     user: { id: newId('usr'), ...values, version: 1, createdAt: now, updatedAt: now },
-    keys: { emailKey: email.key, nameKey: name.key, nameWords: name.words, emailWords: email.words }
+    keys: keysOf(checked)
   }
 }
 
