@@ -64,7 +64,7 @@ test('a long name without spaces is shown whole on a small phone', { skip }, asy
   await close()
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('link', { name: 'API keys' }).click()
-  await page.getByRole('button', { name: 'Revoke' }).first().click()
+  await page.getByRole('button', { name: 'Revoke' }).last().click()
   await fits('the revocation')
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('was revoked.').waitFor()
