@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { SelectField } from '../parts/field.tsx'
+import { save } from '../parts/save.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { exported, type Format, recordCounter } from './export.ts'
@@ -11,15 +12,6 @@ import { filterQuery, type ListState } from './query.ts'
 const PART_BYTES = 1024 * 1024
 // Spreadsheets would not read UTF-8 without a byte order mark.
 const MARK = '\uFEFF'
-
-function save (blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
-}
 
 interface ExportDialogProps {
   state: ListState

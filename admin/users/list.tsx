@@ -1,17 +1,19 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Listed, User } from '../api/types.ts'
+import { ImportDialog } from '../imports/dialog.tsx'
 import { Missing, WhenLoaded } from '../parts/feedback.tsx'
 import { useCommand } from '../state/commands.ts'
 import { useLoad } from '../state/load.ts'
 import { hrefOf, navigate, replaceQuery } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
+import { BulkDialog } from './bulk-dialog.tsx'
+import type { Selected } from './bulk.ts'
 import { allColumns, keepColumns, usualColumns } from './columns.tsx'
 import { NewUserLink } from './create.tsx'
 import { ExportDialog } from './export-dialog.tsx'
 import { exported, readSelected } from './export.ts'
-import { ImportDialog } from './import-dialog.tsx'
 import { leftList } from './left-list.ts'
 import { filterQuery, type ListState, readState, writeState } from './query.ts'
 import { Results } from './results.tsx'
@@ -59,6 +61,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const state = readState(query, capabilities)
   const [selection, setSelection] = useState<Selection>(new Map())
   const [dialog, setDialog] = useState<'export' | 'import' | null>(null)
+  // What an import has made, while the person is asked about its deletion.
+  const [undone, setUndone] = useState<readonly Selected[] | null>(null)
   const { page, limit, sort } = state
   const filter = filterQuery(state)
   const asked = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
@@ -144,6 +148,20 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           onClose={(isChanged) => {
             setDialog(null)
             if (isChanged) loaded.reload()
+          }}
+          onUndo={(created) => {
+            setDialog(null)
+            setUndone(created)
+          }}
+        />
+      )}
+      {undone !== null && (
+        <BulkDialog
+          kind='delete'
+          users={undone}
+          onClose={() => {
+            setUndone(null)
+            loaded.reload()
           }}
         />
       )}

@@ -1,20 +1,38 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
+import { labelOf } from '../form/kinds.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { Field, SelectField } from '../parts/field.tsx'
 import { useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { importFile, type Imported, type OnConflict } from './import.ts'
+import type { Selected } from '../users/bulk.ts'
+import { userSchema } from '../users/schema.ts'
+import { Columns } from './columns.tsx'
+import { importFile, type Imported, isTable, type OnConflict } from './import.ts'
+import { guess, type Mapping, unused, written } from './mapping.ts'
+import { Refused } from './refused.tsx'
+import { headerOf } from './table-file.ts'
 
 type Phase = 'choosing' | 'checking' | 'checked' | 'importing' | 'imported'
 
+interface ImportDialogProps {
+  onClose: (isChanged: boolean) => void
+  /** Called with the users that were created, to delete them again. */
+  onUndo: (created: readonly Selected[]) => void
+}
+
+/** A file, and for a table its columns. */
+interface Chosen { file: File, columns: readonly string[] | null }
+
 /** Imports users from a file, after it was checked: nothing is written before. */
-export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => void }) {
-  const { say, sayError, sayFault } = useSpeech()
-  const { client } = useSession()
-  const [file, setFile] = useState<File | null>(null)
+export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
+  const speech = useSpeech()
+  const { say, sayError, sayFault } = speech
+  const { client, can, capabilities } = useSession()
+  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const [mapping, setMapping] = useState<Mapping>({})
   const [onConflict, setOnConflict] = useState<OnConflict>('fail')
   const [phase, setPhase] = useState<Phase>('choosing')
   const [result, setResult] = useState<Imported | null>(null)
@@ -35,13 +53,26 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
     setResult(null)
     setError(null)
   }
-  async function send (chosen: File, isDry: boolean): Promise<void> {
+  const properties = Object.entries(Object(userSchema(capabilities, speech)['properties']))
+  const labels = Object.fromEntries(properties.map(([name, schema]) => [name, labelOf(name, Object(schema))]))
+  async function choose (file: File | undefined): Promise<void> {
+    forget()
+    if (file === undefined) return setChosen(null)
+    const columns = isTable(file.name) ? await headerOf(file).catch(() => null) : null
+    setMapping(columns === null ? {} : guess(columns, Object.keys(labels)))
+    setChosen({ file, columns })
+  }
+  const ignored = chosen?.columns == null ? [] : unused(mapping, chosen.columns)
+  const map = chosen?.columns == null ? '' : written(mapping, chosen.columns)
+  async function send ({ file }: Chosen, isDry: boolean): Promise<void> {
     const { signal } = controller.current = new AbortController()
     setPhase(isDry ? 'checking' : 'importing')
     setError(null)
     if (!isDry) hasBegun.current = true
     try {
-      setResult(await importFile(client, chosen, { onConflict, isDry, signal }))
+      setResult(await importFile(client, file, {
+        onConflict, isDry, map: map === '' && ignored.length === 0 ? null : map, signal
+      }))
       setPhase(isDry ? 'checked' : 'imported')
     } catch (error) {
       setPhase('choosing')
@@ -51,8 +82,8 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
   }
   const submit = (event: Event): void => {
     event.preventDefault()
-    if (file === null) setError(say('import.noFile'))
-    else if (!isBusy) send(file, true)
+    if (chosen === null) setError(say('import.noFile'))
+    else if (!isBusy) send(chosen, true)
   }
   const close = (): void => {
     if (phase === 'importing') controller.current.abort()
@@ -61,7 +92,15 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
   const isEnd = phase === 'imported'
   return (
     <Dialog title={say('import.title')} onClose={close}>
-      <form noValidate onSubmit={submit}>
+      <form
+        noValidate
+        onSubmit={submit}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault()
+          if (!isBusy && !isEnd) choose(event.dataTransfer?.files[0])
+        }}
+      >
         {!isEnd && (
           <>
             <Field label={say('import.file')} hint={say('import.fileHelp')} isRequired>
@@ -71,13 +110,26 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
                   type='file'
                   accept='.csv,.tsv,.txt,.ndjson,.jsonl'
                   disabled={isBusy}
-                  onChange={(event) => {
-                    setFile(event.currentTarget.files?.[0] ?? null)
-                    forget()
-                  }}
+                  onChange={(event) => { choose(event.currentTarget.files?.[0]) }}
                 />
               )}
             </Field>
+            {chosen !== null && <p>{say('import.chosen', { name: chosen.file.name })}</p>}
+            {chosen?.columns != null && (
+              <details open={map !== '' || ignored.length > 0}>
+                <summary>{say('import.columns')}</summary>
+                <Columns
+                  columns={chosen.columns}
+                  mapping={mapping}
+                  labels={labels}
+                  onMapping={(mapping) => {
+                    setMapping(mapping)
+                    forget()
+                  }}
+                />
+                {ignored.length > 0 && <p class='hint'>{say('import.ignored', { columns: ignored.join(', ') })}</p>}
+              </details>
+            )}
             <SelectField
               label={say('import.onConflict')}
               value={onConflict}
@@ -97,15 +149,13 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
           {isBusy && say(`import.${phase}`)}
           {result !== null && !isBusy && say(isEnd ? 'import.done' : 'import.would', { ...result.counts })}
         </p>
-        {result !== null && result.refused.length > 0 && (
-          <>
-            <h3>{say('bulk.refused')}</h3>
-            <ul class='refused'>
-              {result.refused.map(({ line, error }) => (
-                <li key={line}>{say('import.line', { line })}: <bdi>{words(error)}</bdi></li>
-              ))}
-            </ul>
-          </>
+        {result !== null && result.refused.length > 0 && chosen !== null && (
+          <Refused
+            file={chosen.file}
+            isTable={chosen.columns !== null}
+            refused={result.refused}
+            wordsOf={words}
+          />
         )}
         <div class='bar'>
           {/* Two buttons: one that turned into the other while it is clicked would import unseen. */}
@@ -117,12 +167,21 @@ export function ImportDialog ({ onClose }: { onClose: (isChanged: boolean) => vo
               <button
                 type='button'
                 class={phase === 'checked' ? 'primary' : ''}
-                disabled={phase !== 'checked' || file === null}
-                onClick={() => { if (file !== null) send(file, false) }}
+                disabled={phase !== 'checked' || chosen === null}
+                onClick={() => { if (chosen !== null) send(chosen, false) }}
               >
                 {say('import.start')}
               </button>
             </>
+          )}
+          {isEnd && result !== null && result.created.length > 0 && can('users:delete') && (
+            <button
+              type='button'
+              class='danger'
+              onClick={() => onUndo(result.created.map((id) => ({ id, name: id, status: 'active' })))}
+            >
+              {say('import.undo')}
+            </button>
           )}
           <button type='button' onClick={close}>
             {say(phase === 'importing' ? 'bulk.stop' : isEnd ? 'page.close' : 'page.cancel')}

@@ -3,7 +3,7 @@ import { ApiError } from '../api/error.ts'
 import { isObject, type Json } from '../api/types.ts'
 
 /** As many refused lines are named; further ones are counted. */
-const NAMED = 100
+const NAMED = 10_000
 
 export type OnConflict = 'fail' | 'skip' | 'update'
 
@@ -11,12 +11,21 @@ export type OnConflict = 'fail' | 'skip' | 'update'
 export interface Imported {
   counts: Readonly<Record<'created' | 'updated' | 'skipped' | 'refused', number>>
   refused: ReadonlyArray<{ line: number, error: ApiError }>
+  /** The ids of those that were created. */
+  created: readonly string[]
 }
 
-/** The type of a file: a table, unless its name says that it has a line of JSON for each user. */
-function typeOf (name: string): string {
-  return /\.(?:ndjson|jsonl|json)$/i.test(name) ? 'application/x-ndjson' : 'text/csv'
+export interface ImportSettings {
+  onConflict: OnConflict
+  /** Nothing is written, and the answer is what a real run would give. */
+  isDry: boolean
+  /** Where members come from, as the API writes it; others are ignored. null: from the columns of their names. */
+  map: string | null
+  signal: AbortSignal
 }
+
+/** True unless the name of a file says that it has a line of JSON for each user. */
+export const isTable = (name: string): boolean => !/\.(?:ndjson|jsonl|json)$/i.test(name)
 
 function readLine (text: string): Json {
   try {
@@ -26,14 +35,22 @@ function readLine (text: string): Json {
   }
 }
 
-/** Sends a file of users. `isDry`: nothing is written, and the answer is what a real run would give. */
+/** Sends a file of users. */
 export async function importFile (
   client: Client,
   file: File,
-  { onConflict, isDry, signal }: { onConflict: OnConflict, isDry: boolean, signal: AbortSignal }
+  { onConflict, isDry, map, signal }: ImportSettings
 ): Promise<Imported> {
-  const query = new URLSearchParams({ onConflict, dryRun: String(isDry), maxRefused: String(NAMED) })
-  const text = await client.upload(`/users/import?${query.toString()}`, { file, type: typeOf(file.name), signal })
+  const query = new URLSearchParams({
+    onConflict,
+    dryRun: String(isDry),
+    maxRefused: String(NAMED),
+    // The ids, so that it can be undone.
+    report: isDry ? 'faults' : 'all',
+    ...map !== null && { map, ignoreUnknown: 'true' }
+  })
+  const type = isTable(file.name) ? 'text/csv' : 'application/x-ndjson'
+  const text = await client.upload(`/users/import?${query.toString()}`, { file, type, signal })
   const lines = text.split('\n').filter((line) => line !== '').map(readLine).filter(isObject)
   const { summary } = lines[lines.length - 1] ?? {}
   // The answer was cut off, and so was the import.
@@ -48,6 +65,7 @@ export async function importFile (
     refused: lines.flatMap(({ line, problem }) =>
       typeof line === 'number' && isObject(problem)
         ? [{ line, error: new ApiError(Number(problem['status']), problem, null) }]
-        : [])
+        : []),
+    created: lines.flatMap(({ status, id }) => status === 'created' && typeof id === 'string' ? [id] : [])
   }
 }
