@@ -47,7 +47,7 @@ export async function importFile (
     maxRefused: String(NAMED),
     // The ids, so that it can be undone.
     report: isDry ? 'faults' : 'all',
-    ...map !== null && { map, ignoreUnknown: 'true' }
+    ...map !== null && { ...map !== '' && { map }, ignoreUnknown: 'true' }
   })
   const type = isTable(file.name) ? 'text/csv' : 'application/x-ndjson'
   const text = await client.upload(`/users/import?${query.toString()}`, { file, type, signal })
