@@ -6,7 +6,7 @@ import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
-import { passedReport } from '../helpers/kit.ts'
+import { KIT_TIMEOUT_MS, passedReport } from '../helpers/kit.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 test('the LMDB store passes the conformance kit', async (t) => {
@@ -15,6 +15,7 @@ test('the LMDB store passes the conformance kit', async (t) => {
     test: (name, run) => t.test(name, run),
     create: async () => lmdb(join(await temporaryDirectory(t), 'users')),
     seed: 1,
+    timeoutMs: KIT_TIMEOUT_MS,
     report: (line) => lines.push(line)
   })
   t.test('the report', async (t) => {

@@ -2,6 +2,7 @@
 import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
 import { sqlStore } from '../../examples/sql-adapter/index.ts'
+import { KIT_TIMEOUT_MS } from '../helpers/kit.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
 test('the SQL skeleton passes the conformance kit', async (t) => {
@@ -14,6 +15,7 @@ test('the SQL skeleton passes the conformance kit', async (t) => {
       return sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
     },
     seed: 1,
+    timeoutMs: KIT_TIMEOUT_MS,
     quick: true,
     progress: () => {},
     report: (line) => lines.push(line)

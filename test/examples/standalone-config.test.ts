@@ -167,7 +167,7 @@ test('metrics tell of requests, keys, the storage and the pool, and of nobody', 
 test('the first key goes to a file for its owner alone, and so does the database', async (t) => {
   const cwd = await temporaryDirectory(t)
   const service = startService(t, cwd, { FIRST_KEY_FILE: 'first.key' })
-  await service.printed(/ {2}Key {8}in first\.key \(the first of this store\)\n/)
+  await service.printed(/ {2}Key {5}in first\.key \(the first of this store\)\n/)
   t.notMatch(service.stdout() + service.stderr(), KEY)
   t.match(await readFile(join(cwd, 'first.key'), 'utf8'), new RegExp(`^${KEY.source}\n$`))
   const modeOf = async (...path: string[]) => ((await stat(join(cwd, ...path))).mode & 0o777).toString(8)

@@ -72,6 +72,9 @@ export function passedReport (store: string, supports: KitSupports): string {
     `the store declares ${declared}; `
 }
 
+// It ends what hangs. How slow a machine is, beside other work, says nothing of a store.
+export const KIT_TIMEOUT_MS = 300_000
+
 // The same histories each time: KIT_SEED=7 npm test -- test/adapters/conformance.test.ts plays others.
 const SEED = Number(process.env['KIT_SEED'] ?? 1)
 
@@ -88,7 +91,7 @@ export function runKit (t: Test, create: Create, supports: KitSupports, { quick 
     return created
   }
   const test = (name: string, run: () => Promise<void>) => { t.test(name, run) }
-  testStorage({ test, create: make, seed: SEED, quick, report: (line) => lines.push(line) })
+  testStorage({ test, create: make, seed: SEED, timeoutMs: KIT_TIMEOUT_MS, quick, report: (line) => lines.push(line) })
   t.test('the report', async (t) => {
     const [first = '', second = ''] = lines
     if (quick) {
@@ -105,7 +108,7 @@ export function runTransactionDuties (t: Test, create: Create, { quick = false }
   const test = (name: string, run: () => Promise<void>) => {
     if (name.startsWith('joinTransaction')) t.test(name, run)
   }
-  testStorage({ test, create, seed: SEED, quick, report: () => {} })
+  testStorage({ test, create, seed: SEED, timeoutMs: KIT_TIMEOUT_MS, quick, report: () => {} })
 }
 
 /** The store without transactions, for stores that are on no database of a host that could begin one. */

@@ -70,8 +70,9 @@ export async function readPage (path: string): Promise<Page> {
 /** Reads the README and every page under docs/. */
 export async function readPages (): Promise<Page[]> {
   const names = await readdir(join(ROOT, 'docs'), { recursive: true })
-  const docs = names.filter((name) => name.endsWith('.md') && !/(?:^|\/)(?:node_modules|\.\w+)\//.test(name)).sort()
-  return Promise.all(['README.md', ...docs.map((name) => `docs/${name}`)].map(readPage))
+  // `[page].md` is the form of pages that the site makes of the description.
+  const isPage = (name: string) => /[^\]]\.md$/.test(name) && !/(?:^|\/)(?:node_modules|\.\w+)\//.test(name)
+  return Promise.all(['README.md', ...names.filter(isPage).sort().map((name) => `docs/${name}`)].map(readPage))
 }
 
 /** A page with new text in these blocks. */
