@@ -21,7 +21,7 @@ export function Columns ({ columns, mapping, labels, onMapping }: ColumnsProps) 
   const parts = nameParts(usable)
   return (
     <fieldset class='columns'>
-      <legend>{say('import.columns')}</legend>
+      <legend class='visually-hidden'>{say('import.columns')}</legend>
       {Object.entries(mapping).map(([member, from]) => (
         <SelectField
           key={member}

@@ -98,7 +98,11 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()
-          if (!isBusy && !isEnd) choose(event.dataTransfer?.files[0])
+          const files = event.dataTransfer?.files
+          if (isBusy || isEnd || files === undefined) return
+          const input = event.currentTarget.querySelector<HTMLInputElement>('input[type=file]')
+          if (input !== null) input.files = files
+          choose(files[0])
         }}
       >
         {!isEnd && (
@@ -114,7 +118,6 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
                 />
               )}
             </Field>
-            {chosen !== null && <p>{say('import.chosen', { name: chosen.file.name })}</p>}
             {chosen?.columns != null && (
               <details open={map !== '' || ignored.length > 0}>
                 <summary>{say('import.columns')}</summary>

@@ -267,7 +267,6 @@ export const english = {
   'import.would': '{created} would be created, {updated} changed, {skipped} left as they are, {refused} refused.',
   'import.done': '{created} created, {updated} changed, {skipped} left as they are, {refused} refused.',
   'import.lines': one('line {lines}', '{count} lines: {lines}'),
-  'import.chosen': 'File: {name}',
   'import.columns': 'Columns of the file',
   'import.noColumn': 'none',
   'import.ignored': 'Columns that are not imported: {columns}',
