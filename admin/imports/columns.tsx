@@ -1,6 +1,6 @@
 import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
-import { type Mapping, nameParts } from './mapping.ts'
+import { isMappable, type Mapping, nameParts } from './mapping.ts'
 
 interface ColumnsProps {
   columns: readonly string[]
@@ -16,8 +16,7 @@ const AND = '\n'
 /** Which column of a table each member of a user comes from. */
 export function Columns ({ columns, mapping, labels, onMapping }: ColumnsProps) {
   const { say } = useSpeech()
-  // The API divides a mapping at commas.
-  const usable = columns.filter((column) => column !== '' && !column.includes(','))
+  const usable = columns.filter(isMappable)
   const parts = nameParts(usable)
   return (
     <fieldset class='columns'>

@@ -11,7 +11,7 @@ import type { Selected } from '../users/bulk.ts'
 import { userSchema } from '../users/schema.ts'
 import { Columns } from './columns.tsx'
 import { importFile, type Imported, isTable, type OnConflict } from './import.ts'
-import { guess, type Mapping, unused, written } from './mapping.ts'
+import { guess, isMappable, type Mapping, unused, written } from './mapping.ts'
 import { Refused } from './refused.tsx'
 import { headerOf } from './table-file.ts'
 
@@ -38,6 +38,7 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
   const [result, setResult] = useState<Imported | null>(null)
   const [error, setError] = useState<unknown>(null)
   const controller = useRef(new AbortController())
+  const latest = useRef<File | undefined>(undefined)
   // What was imported before an end stays.
   const hasBegun = useRef(false)
   const isBusy = phase === 'checking' || phase === 'importing'
@@ -57,9 +58,13 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
   const labels = Object.fromEntries(properties.map(([name, schema]) => [name, labelOf(name, Object(schema))]))
   async function choose (file: File | undefined): Promise<void> {
     forget()
-    if (file === undefined) return setChosen(null)
+    setChosen(null)
+    latest.current = file
+    if (file === undefined) return
     const columns = isTable(file.name) ? await headerOf(file).catch(() => null) : null
-    setMapping(columns === null ? {} : guess(columns, Object.keys(labels)))
+    // Another one was chosen meanwhile.
+    if (latest.current !== file) return
+    setMapping(columns === null ? {} : guess(columns.filter(isMappable), Object.keys(labels)))
     setChosen({ file, columns })
   }
   const ignored = chosen?.columns == null ? [] : unused(mapping, chosen.columns)

@@ -12,6 +12,9 @@ const LAST = ['lastname', 'familyname', 'surname', 'lastnamerequired']
 /** Names are compared without case, blanks and signs, as the server compares them. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
+/** True if the parameter `map` of the API can name a column: it is divided at commas. */
+export const isMappable = (column: string): boolean => column !== '' && !column.includes(',')
+
 /** A first and a last name, if the file has them apart. */
 export function nameParts (columns: readonly string[]): string[] | null {
   const of = (names: readonly string[]) => columns.find((column) => names.includes(plain(column)))

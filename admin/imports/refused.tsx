@@ -21,7 +21,9 @@ export function Refused ({ file, isTable, refused, wordsOf }: RefusedProps) {
   const groups = new Map<string, number[]>()
   for (const { line, error } of refused) {
     const words = wordsOf(error)
-    groups.set(words, [...groups.get(words) ?? [], line])
+    const lines = groups.get(words)
+    if (lines === undefined) groups.set(words, [line])
+    else lines.push(line)
   }
   async function saveThem (): Promise<void> {
     setBusy(true)

@@ -2,17 +2,19 @@
 export function * recordsOf (text: string, isTable: boolean): Generator<{ line: number, text: string }> {
   let line = 1
   let begun = 1
-  let record = ''
+  let parts: string[] = []
+  let isQuoted = false
   for (const part of text.split('\n')) {
-    record += record === '' && begun === line ? part : `\n${part}`
+    parts.push(part)
     line++
-    // An odd number of marks: the record goes on.
-    if (isTable && (record.split('"').length - 1) % 2 === 1) continue
-    yield { line: begun, text: record.replace(/\r$/, '') }
+    // After an odd number of marks the record goes on.
+    if (isTable && part.split('"').length % 2 === 0) isQuoted = !isQuoted
+    if (isQuoted) continue
+    yield { line: begun, text: parts.join('\n').replace(/\r$/, '') }
     begun = line
-    record = ''
+    parts = []
   }
-  if (record !== '') yield { line: begun, text: record }
+  if (parts.length > 0) yield { line: begun, text: parts.join('\n') }
 }
 
 /** The text of a file, by its byte order mark: spreadsheets write UTF-16 too. */
