@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import type { ApiKey, NewApiKey } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
-import { Checkbox, SelectField } from '../parts/field.tsx'
+import { Checkbox } from '../parts/field.tsx'
+import { Overlap, USUAL_OVERLAP } from '../parts/overlap.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
@@ -12,19 +13,17 @@ interface DialogProps {
   onClose: (isDone: boolean) => void
 }
 
-const HOUR = 3600
-
 /** Replaces a key: the new text is shown once, and the old one goes on for a while. */
 export function RotateKey ({ apiKey, onClose }: DialogProps) {
   const { say } = useSpeech()
   const { client } = useSession()
-  const [overlap, setOverlap] = useState(String(24 * HOUR))
+  const [overlap, setOverlap] = useState(USUAL_OVERLAP)
   const [made, setMade] = useState<NewApiKey | null>(null)
   const { error, isBusy, run } = useAction()
   const submit = (event: Event): void => {
     event.preventDefault()
     run(async () => {
-      const body = { overlap: Number(overlap) }
+      const body = { overlap }
       setMade((await client.send<NewApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { body })).body)
     })
   }
@@ -38,17 +37,7 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
     <Dialog title={title} onClose={() => onClose(false)}>
       <form onSubmit={submit}>
         <p>{say('keys.rotateHelp')}</p>
-        <SelectField
-          label={say('keys.overlap')}
-          value={overlap}
-          options={[
-            ['0', say('keys.now')],
-            [String(HOUR), say('keys.hour')],
-            [String(24 * HOUR), say('keys.days', { count: 1 })],
-            [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
-          ]}
-          onValue={setOverlap}
-        />
+        <Overlap label={say('keys.overlap')} value={overlap} onValue={setOverlap} />
         <Alert error={error} />
         <div class='bar'>
           <button type='submit' class='primary' disabled={isBusy}>{say('keys.rotate')}</button>

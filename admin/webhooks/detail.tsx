@@ -3,7 +3,8 @@ import type { Delivery, NewWebhook, Webhook } from '../api/types.ts'
 import { fromLocal } from '../form/moments.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
-import { SelectField, TextField } from '../parts/field.tsx'
+import { TextField } from '../parts/field.tsx'
+import { Overlap, USUAL_OVERLAP } from '../parts/overlap.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useLoad } from '../state/load.ts'
 import { useName } from '../state/name.ts'
@@ -17,8 +18,6 @@ import { Types } from './list.tsx'
 import { resultOf, WebhookStatus } from './status.tsx'
 
 type Open = 'edit' | 'delete' | 'disable' | 'replay' | 'rotate'
-
-const HOUR = 3600
 
 function Replay ({ webhook, onClose }: { webhook: Webhook, onClose: () => void }) {
   const { say } = useSpeech()
@@ -52,25 +51,15 @@ interface RotateProps { webhook: Webhook, onSecret: (secret: string) => void, on
 function RotateSecret ({ webhook, onSecret, onClose }: RotateProps) {
   const { say } = useSpeech()
   const { client } = useSession()
-  const [overlap, setOverlap] = useState(String(24 * HOUR))
+  const [overlap, setOverlap] = useState(USUAL_OVERLAP)
   const rotate = async (): Promise<void> => {
     const path = `/webhooks/${webhook.id}/rotate-secret`
-    onSecret((await client.send<NewWebhook>('POST', path, { body: { overlap: Number(overlap) } })).body.secret)
+    onSecret((await client.send<NewWebhook>('POST', path, { body: { overlap } })).body.secret)
   }
   return (
     <Confirm title={say('hooks.rotate')} submit={say('hooks.rotate')} run={rotate} onClose={onClose}>
       <p>{say('hooks.rotateHelp')}</p>
-      <SelectField
-        label={say('hooks.overlap')}
-        value={overlap}
-        options={[
-          ['0', say('keys.now')],
-          [String(HOUR), say('keys.hour')],
-          [String(24 * HOUR), say('keys.days', { count: 1 })],
-          [String(7 * 24 * HOUR), say('keys.days', { count: 7 })]
-        ]}
-        onValue={setOverlap}
-      />
+      <Overlap label={say('hooks.overlap')} value={overlap} onValue={setOverlap} />
     </Confirm>
   )
 }
