@@ -70,14 +70,14 @@ function isStale (file, sources) {
   return sources.flatMap(filesIn).some((source) => statSync(source).mtimeMs > made)
 }
 
-/** The files to run: those of a group are imported by one file. */
+/** The files to run, which import those of a group. tap runs files in the order of their names: they get numbers. */
 function filesToRun (groups) {
   const directory = join('.build', 'test-groups')
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory, { recursive: true })
   return groups.map((group, i) => {
-    if (group.length === 1) return testPath(group[0])
-    const file = join(directory, `group-${i}.test.ts`)
+    const name = group.length === 1 ? group[0].replaceAll('/', '-') : 'group.test.ts'
+    const file = join(directory, `${String(i).padStart(3, '0')}-${name}`)
     const imports = group.map((each) => `await import(${JSON.stringify(relative(directory, testPath(each)))})\n`)
     writeFileSync(file, imports.join(''))
     return file

@@ -23,13 +23,14 @@ const LATER = {
 
 /**
  * Files with a process of their own, by the beginning of their paths: they take long, or what they do to the process
- * would reach others. Starting a process and loading the package takes longer than most of the others.
+ * would reach others. Starting a process and loading the package takes longer than most of the others. In the order in
+ * which they begin: what takes longest first, so that nothing runs by itself at the end.
  */
 const ALONE = [
-  'acceptance/', 'adapters/conformance', 'adapters/counting', 'adapters/histories', 'adapters/hostile', 'adapters/kit',
-  'adapters/memory', 'adapters/migrations', 'adapters/model', 'adapters/sqlite-temporary', 'adapters/standbys',
-  'docs.test', 'examples/', 'faults', 'hosts/', 'http/limits', 'http/unavailable-database', 'operator', 'transactions/',
-  'users/races'
+  'adapters/conformance', 'acceptance/', 'adapters/kit', 'adapters/model', 'adapters/histories', 'adapters/standbys',
+  'adapters/hostile', 'adapters/migrations', 'examples/', 'hosts/', 'adapters/counting', 'faults', 'transactions/',
+  'http/unavailable-database', 'operator', 'users/races', 'adapters/memory', 'adapters/sqlite-temporary', 'docs.test',
+  'http/limits'
 ]
 /** How many files share a process, by the beginning of their paths. */
 const GROUP_SIZES = { 'admin/': 4, 'cli/': 4, '': 12 }
@@ -44,14 +45,14 @@ export const includes = (level, other) => LEVELS.indexOf(other) <= LEVELS.indexO
 
 /**
  * The test files of a level, relative to this directory, as lists of those that share a process; and for each later
- * level the number of files that only it runs.
+ * level the number of files that only it runs. In the order in which they begin.
  */
 export function filesOf (level) {
   const all = readdirSync(import.meta.dirname, { recursive: true })
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
   const files = all.filter((file) => includes(level, levelOf(file)))
-  const alone = files.filter((file) => beginsWith(file, ALONE)).map((file) => [file])
+  const alone = ALONE.flatMap((beginning) => files.filter((file) => file.startsWith(beginning))).map((file) => [file])
   let shared = files.filter((file) => !beginsWith(file, ALONE))
   const groups = Object.entries(GROUP_SIZES).flatMap(([beginning, size]) => {
     const together = shared.filter((file) => file.startsWith(beginning))
@@ -60,7 +61,6 @@ export function filesOf (level) {
   })
   const later = LEVELS.filter((each) => !includes(level, each))
     .map((each) => ({ level: each, count: all.filter((file) => levelOf(file) === each).length }))
-  // What takes longest begins first.
   return { groups: [...alone, ...groups], later }
 }
 

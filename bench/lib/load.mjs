@@ -18,12 +18,12 @@ async function settle (databasePid) {
   }
 }
 
-/** The same as `loadByWrk`, by autocannon, which npm installs. */
-async function loadByAutocannon ({ address, key, dialect }, next, { seconds, connections }) {
+/** The same as `loadByWrk`, by autocannon, which npm installs; or, instead of `seconds`, an `amount` of requests. */
+async function loadByAutocannon ({ address, key, dialect }, next, { seconds, amount, connections }) {
   const result = await autocannon({
     url: address,
     connections,
-    duration: seconds,
+    ...amount === undefined ? { duration: seconds } : { amount },
     headers: { authorization: `Bearer ${key}` },
     verifyBody: dialect.verify,
     requests: [{
