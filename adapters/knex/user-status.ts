@@ -6,7 +6,7 @@ import type { Executor, Query } from './connection/executor.ts'
 import type { EventWrites } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import { toUser } from './tables/rows.ts'
-import { type OwnedGuard, singleUpdate, valuesOf } from './user-update-sql.ts'
+import { type OwnedGuard, singleUpdates, valuesOf } from './user-update-sql.ts'
 
 /** Changes the status of a user, and what else is to change. `null`: there is no such user. */
 export type StatusUpdate = (
@@ -24,13 +24,14 @@ export function statusUpdate (
   books: EventWrites
 ): StatusUpdate {
   const find = `SELECT ${returned} FROM ${names.users} WHERE id = ${dialect.p(1)}${dialect.forUpdate}`
+  const singleUpdate = singleUpdates(dialect, names, returned)
 
   async function change (
     on: Query, before: UserRecord, changes: UserChanges, updatedAt: string, event: NewEvent | null
   ): Promise<UserUpdate> {
     const guard = { ifVersion: null, unlessVersion: [] }
     const values = valuesOf(changes, updatedAt)
-    const { sql, params } = singleUpdate(dialect, names, returned, { id: before.id, values, guard })
+    const { sql, params } = singleUpdate({ id: before.id, values, guard })
     const [row] = await on(sql, params)
     if (row === undefined) return { user: before, changed: false }
     const user = toUser(row)

@@ -86,19 +86,39 @@ export function valuesOf (
   return values
 }
 
-/** The statement of one update. */
-export function singleUpdate (
+/** An update of one user. */
+interface SingleUpdate { id: string, values: ReadonlyMap<string, string>, guard: OwnedGuard }
+
+/** Makes the function that gives the statement of one update. Each text is built once: there are few. */
+export function singleUpdates (
   dialect: Dialect,
   { users }: Names,
-  returned: string,
-  { id, values, guard }: { id: string, values: ReadonlyMap<string, string>, guard: OwnedGuard }
-): Statement {
-  const params: Param[] = [id]
-  const place = (value: Param): number => params.push(value)
-  const placed = new Map([...values].map(([column, value]) => [column, dialect.p(place(value))]))
-  const { set, differs } = assignments(dialect, placed)
-  const conditions = [`id = ${dialect.p(1)}`, differs, ...guardConditions(dialect, guard, place)]
-  return { sql: dialect.returning(`UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')}`, returned), params }
+  returned: string
+): (update: SingleUpdate) => Statement {
+  const texts = new Map<string, string>()
+
+  function textOf (columns: readonly string[], guard: OwnedGuard): string {
+    let placed = 1
+    const place = (): number => ++placed
+    const { set, differs } = assignments(dialect, new Map(columns.map((column) => [column, dialect.p(place())])))
+    const conditions = [`id = ${dialect.p(1)}`, differs, ...guardConditions(dialect, guard, place)]
+    return dialect.returning(`UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')}`, returned)
+  }
+
+  return ({ id, values, guard }) => {
+    const { ifVersion, unlessVersion, tenant, standing = [] } = guard
+    const columns = [...values.keys()]
+    const kept = standing.map(([column]) => column)
+    const kind = `${columns} ${ifVersion !== null} ${unlessVersion.length > 0} ${tenant !== undefined} ${kept}`
+    const sql = texts.get(kind) ?? textOf(columns, guard)
+    texts.set(kind, sql)
+    const params: Param[] = [id, ...values.values()]
+    if (ifVersion !== null) params.push(ifVersion)
+    if (unlessVersion.length > 0) params.push(unlessVersion)
+    if (tenant !== undefined) params.push(tenant)
+    for (const [, value] of standing) params.push(value)
+    return { sql, params }
+  }
 }
 
 /** What a group of updates has in common. */

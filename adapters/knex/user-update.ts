@@ -9,7 +9,7 @@ import { EVENT_VALUES, eventOf, eventValues } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser } from './tables/rows.ts'
 import {
-  groupUpdate, guardConditions, type OwnedGuard, recordedUpdate, singleUpdate, type UpdateKind, valuesOf
+  groupUpdate, guardConditions, type OwnedGuard, recordedUpdate, singleUpdates, type UpdateKind, valuesOf
 } from './user-update-sql.ts'
 
 /**
@@ -48,6 +48,7 @@ export function userUpdate (
   const lockAll = `SELECT ${returned} FROM ${names.users} WHERE ${dialect.isIn('id', 1, 'text')} ` +
     `ORDER BY id${dialect.forUpdate}`
   const groups = new Map<string, GroupedWrite>()
+  const singleUpdate = singleUpdates(dialect, names, returned)
 
   /** Runs the statements of recorded updates, and returns the rows of the last one. */
   async function runAll (
@@ -124,11 +125,11 @@ export function userUpdate (
     async function alone (since: number): Promise<Row | undefined> {
       const options = { savepoint: changes.email !== undefined || changes.fields !== undefined, waitsFor: id, since }
       if (event === null) {
-        const { sql, params } = singleUpdate(dialect, names, returned, { id, values, guard })
+        const { sql, params } = singleUpdate({ id, values, guard })
         return (await query(sql, params, options))[0]
       }
       if (readsFirst) {
-        const update = singleUpdate(dialect, names, returned, { id, values, guard })
+        const update = singleUpdate({ id, values, guard })
         const rows = await transaction((on) => readAndUpdate(on, new Map([[id, event]]), update), options)
         return rows[0]
       }

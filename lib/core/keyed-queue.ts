@@ -4,14 +4,12 @@ export type KeyedQueue = <Value>(key: string, work: () => Promise<Value>) => Pro
 /** Makes a queue for each key. A key without work takes no memory. */
 export function createKeyedQueue (): KeyedQueue {
   const last = new Map<string, Promise<unknown>>()
-  return async (key, work) => {
+  return (key, work) => {
     const before = last.get(key)
     const mine = before === undefined ? work() : before.then(work, work)
+    const leave = (): void => { if (last.get(key) === mine) last.delete(key) }
     last.set(key, mine)
-    try {
-      return await mine
-    } finally {
-      if (last.get(key) === mine) last.delete(key)
-    }
+    mine.then(leave, leave)
+    return mine
   }
 }

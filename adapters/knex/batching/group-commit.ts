@@ -37,6 +37,9 @@ interface Request {
 export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'>, writeAll: WriteAll): GroupedWrite {
   let waiting: Request[] = []
   let running = 0
+  /** The writes that run alone and that others still wait for, oldest first, with when each began. */
+  const singles = new Map<() => void, number>()
+  let overtaking: NodeJS.Timeout | undefined
 
   /** Takes the next group. Writes that have waited too long fail, so that they do not pile up on a slow database. */
   function takeGroup (): Request[] {
@@ -61,23 +64,33 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
       if (group.length > 1) writeGroup(group)
       else group.forEach(writeOne)
     }
+    if (waiting.length > 0) overtakeLater()
   }
 
-  /** A single write is cheaper as a plain statement. After `LOCK_WAIT_MS`, others no longer wait for it. */
+  /** A single write is cheaper as a plain statement. */
   function writeOne ({ since, alone, resolve }: Request): void {
     running++
-    let left = false
     const leave = (): void => {
-      if (left) return
-      left = true
+      if (!singles.delete(leave)) return
       running--
-      clearTimeout(timer)
       flush()
     }
-    const timer = setTimeout(leave, LOCK_WAIT_MS)
+    singles.set(leave, performance.now())
     const row = alone(since)
     row.then(leave, leave)
     resolve(row)
+  }
+
+  /** After `LOCK_WAIT_MS`, others no longer wait for a single write. */
+  function overtakeLater (): void {
+    const [oldest] = singles
+    if (oldest === undefined || overtaking !== undefined) return
+    const [leave, began] = oldest
+    overtaking = setTimeout(() => {
+      overtaking = undefined
+      if (performance.now() - began >= LOCK_WAIT_MS) leave()
+      if (waiting.length > 0) overtakeLater()
+    }, Math.max(1, began + LOCK_WAIT_MS - performance.now()))
   }
 
   async function writeGroup (group: readonly Request[]): Promise<void> {
@@ -106,7 +119,9 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
     return new Promise((resolve, reject) => {
       const length = waiting.push({ id, values, since, alone, resolve, reject })
       // If others are waiting, a flush is already due at the end of the turn or of a group.
-      if (length === 1 && running < groups) atEndOfTurn(flush)
+      if (length > 1) return
+      if (running < groups) atEndOfTurn(flush)
+      else overtakeLater()
     })
   }
 }

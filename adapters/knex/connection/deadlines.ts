@@ -29,7 +29,13 @@ export function withDeadline<Value> (
       // Nobody awaits the result any more.
       reject(new StorageError('unavailable', 'the database does not answer', { driverCode: 'ETIMEDOUT' }))
     }, Math.max(0, deadline - performance.now()))
-    result.then(resolve, reject).finally(() => clearTimeout(timer))
+    result.then((value) => {
+      clearTimeout(timer)
+      resolve(value)
+    }, (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
   })
 }
 

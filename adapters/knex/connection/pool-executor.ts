@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
 import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import type { Profile } from '../tables/profiles.ts'
-import { discard, poolOf } from '../drivers/knex-internals.ts'
+import { discard, poolOf, takeFree } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
 import { isBusy, isConflict, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
@@ -81,24 +81,25 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   }
 
   async function withConnection<Value> (work: Work<Value>, since: number, extraMs: number): Promise<Value> {
-    const connection = await acquireBy(pool, since + limits.wait)
+    const connection = (isHosts ? undefined : takeFree(pool)) ?? await acquireBy(pool, since + limits.wait)
     try {
-      const deadline = since + limits.total + extraMs
-      const result = work(queryOn(dialect, connection, { prepare, deadline }), connection)
-      // Before the connection is released.
-      result.catch((error) => discardIfLost(connection, error))
-      return await result
+      return await work(queryOn(dialect, connection, { prepare, deadline: since + limits.total + extraMs }), connection)
+    } catch (error) {
+      discardIfLost(connection, error)
+      throw error
     } finally {
-      await pool.releaseConnection(connection)
+      // Knex does it at once, and returns a promise for clients that are others.
+      pool.releaseConnection(connection).catch(() => {})
     }
   }
 
   /** Work is atomic, so after a conflict it can simply be done again. `again`: another way to do the same. */
   async function repeat<Value> (work: Work<Value>, run: Run = {}, again = work): Promise<Value> {
     const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extraMs = 0 } = run
+    const once = () => withConnection(work, since, extraMs)
     try {
       // Without its connection while it waits for the file: reads need no lock.
-      return await retryWhileBusy(() => withConnection(work, since, extraMs), since + busy)
+      return await (busy === 0 ? once() : retryWhileBusy(once, since + busy))
     } catch (error) {
       if (attempts > 1 && isConflict(error)) return repeat(again, { ...run, since, attempts: attempts - 1 })
       throw toStorageError(error, names)

@@ -17,18 +17,25 @@ export function createWriteQueue (max: number): WriteQueue {
   const waiting: Array<() => void> = []
   let running = 0
 
-  async function inQueue<Value> (until: number, work: () => Promise<Value>): Promise<Value> {
-    if (running < max) running++
-    // Whoever ends hands its place over.
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      if (performance.now() > until) throw new StorageError('unavailable', 'the database is too busy to write')
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
+  /** Whoever ends hands its place over. */
+  function leave (): void {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+
+  function start<Value> (until: number, work: () => Promise<Value>): Promise<Value> {
+    const result = performance.now() > until
+      ? Promise.reject(new StorageError('unavailable', 'the database is too busy to write'))
+      : work()
+    result.then(leave, leave)
+    return result
+  }
+
+  function inQueue<Value> (until: number, work: () => Promise<Value>): Promise<Value> {
+    if (running === max) return new Promise<void>((resolve) => waiting.push(resolve)).then(() => start(until, work))
+    running++
+    return start(until, work)
   }
 
   return (key, until, work) => key === null ? inQueue(until, work) : inTurn(key, () => inQueue(until, work))

@@ -22,7 +22,7 @@ function digestOf (request: FastifyRequest): string {
  * same address: all clients behind an untrusted proxy share one address.
  */
 export function createFamiliarKeys (): FamiliarKeys {
-  const accepted = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: REMEMBERED_MS })
+  const accepted = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: REMEMBERED_MS, ttlResolution: 0 })
   return {
     has: (request) => accepted.has(digestOf(request)),
     note (request, isAccepted) {
