@@ -63,7 +63,10 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
     }),
     column('status', ({ status }) => <DeliveryStatus status={status} />),
     column('last', ({ attempts }) => <LastAttempt attempts={attempts} />),
-    column('next', ({ nextAttemptAt }) => nextAttemptAt === undefined ? '' : <Ago moment={nextAttemptAt} />),
+    column('next', ({ nextAttemptAt }) => {
+      if (nextAttemptAt === undefined) return ''
+      return Date.parse(nextAttemptAt) > Date.now() ? <Ago moment={nextAttemptAt} /> : say('hooks.due')
+    }),
     {
       key: 'actions',
       label: say('page.actions'),
