@@ -116,7 +116,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
       </div>
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p>{say('keys.none')}</p>
+          ? <p class='empty'>{say('keys.none')}</p>
           : (
             <>
               <Table
@@ -131,7 +131,9 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
             </>
             )}
       </WhenLoaded>
-      {shown !== null && <KeyDialog key={shown} id={shown} />}
+      {shown !== null && (
+        <KeyDialog key={shown} id={shown} onAction={(is, apiKey) => setOpen({ is, apiKey })} />
+      )}
       {open?.is === 'create' && <CreateKey onClose={close} />}
       {open?.is === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={closeRow} />}
       {open?.is === 'revoke' && (
