@@ -97,7 +97,7 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
       <Alert error={error} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p>{say('hooks.noDeliveries')}</p>
+          ? <p class='empty'>{say('hooks.noDeliveries')}</p>
           : (
             <>
               <Table label={say('hooks.deliveries')} rows={data} rowKey={({ id }) => id} columns={columns} />
