@@ -80,8 +80,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const canExport = isCurrent && total > 0
   useCommand('import', can('users:write'), () => setDialog('import'))
   useCommand('export', canExport, () => setDialog('export'))
-  // A selection is of what was shown: a new search begins with none.
-  useEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
+  // A selection is of what was shown: a new search begins with none, before it is painted.
+  useLayoutEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
 
   const columns = allColumns(capabilities, speech)
   const shown = state.columns ?? usualColumns(capabilities)

@@ -6,7 +6,7 @@ import { until } from '../helpers/until.ts'
 
 test('the last answer wins, whatever the order of answers', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
-  for (const name of ['Bob', 'Adam', 'Ada']) await users.create({ name, email: `${name}@example.org` })
+  for (const name of ['Ada', 'Adam', 'Bob']) await users.create({ name, email: `${name}@example.org` })
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
   await page.getByText('3 users').waitFor()
@@ -162,7 +162,7 @@ test('the way back leads to the filters, the page and the place that were left',
 
 test('a search ignores blanks around it, and the keyboard goes from it to the users', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
-  for (const name of ['Ada', 'Adam', 'Bob']) await users.create({ name, email: `${name}@example.org` })
+  for (const name of ['Bob', 'Adam', 'Ada']) await users.create({ name, email: `${name}@example.org` })
   const { page, troubles } = await openTab(t, `${origin}/admin/`)
   await signIn(page, await createKey())
   await page.getByText('3 users').waitFor()
