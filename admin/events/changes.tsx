@@ -58,6 +58,7 @@ export function Changes ({ event }: { event: LoggedEvent }) {
     if (value === undefined || value === null) return say('page.notSet')
     if (path[0] === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
     if (typeof value === 'boolean') return say(value ? 'page.yes' : 'page.no')
+    if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(', ')
     if (typeof value !== 'string') return JSON.stringify(value)
     return kindOf(own).is === 'moment' ? time(value) : value
   }
@@ -68,8 +69,9 @@ export function Changes ({ event }: { event: LoggedEvent }) {
         const { schema: own, labels } = schemaAt(schema, path)
         return (
           <li key={path.join('/')}>
-            {labels.join(' › ')}: <bdi class='before'>{text(before, own, path)}</bdi> →{' '}
-            <bdi>{text(after, own, path)}</bdi>
+            {labels.join(' › ')}:{' '}
+            <bdi class={before == null ? 'muted' : 'before'}>{text(before, own, path)}</bdi> →{' '}
+            <bdi {...(after == null && { class: 'muted' })}>{text(after, own, path)}</bdi>
           </li>
         )
       })}

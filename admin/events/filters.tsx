@@ -71,7 +71,7 @@ export function EventFilters ({ query, names, error, onQuery }: EventFiltersProp
   return (
     <details class='narrowing' open={isOpen}>
       <summary>{say('users.filters')}</summary>
-      <div role='search'>
+      <div class='grid' role='search'>
         <SelectField
           label={say('events.type')}
           value={query.type ?? ''}

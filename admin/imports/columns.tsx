@@ -19,7 +19,7 @@ export function Columns ({ columns, mapping, labels, onMapping }: ColumnsProps) 
   const usable = columns.filter(isMappable)
   const parts = nameParts(usable)
   return (
-    <fieldset class='columns'>
+    <fieldset class='grid'>
       <legend class='visually-hidden'>{say('import.columns')}</legend>
       {Object.entries(mapping).map(([member, from]) => (
         <SelectField

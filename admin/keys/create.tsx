@@ -79,14 +79,16 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
         />
         <fieldset>
           <legend>{say('keys.scopes')}</legend>
-          {caller.scopes.map((scope) => (
-            <Checkbox
-              key={scope}
-              label={<code>{scope}</code>}
-              checked={scopes.includes(scope)}
-              onChecked={(on) => setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope))}
-            />
-          ))}
+          <div class='grid'>
+            {caller.scopes.map((scope) => (
+              <Checkbox
+                key={scope}
+                label={<code>{scope}</code>}
+                checked={scopes.includes(scope)}
+                onChecked={(on) => setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope))}
+              />
+            ))}
+          </div>
           {scopeFault !== undefined && <p class='fault'>{scopeFault}</p>}
         </fieldset>
         <SelectField

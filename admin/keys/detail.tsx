@@ -8,7 +8,7 @@ import { useLoad } from '../state/load.ts'
 import { hrefOf, replaceQuery } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { Expiry, KeyStatus } from './expiry.tsx'
+import { Expiry, isActive, KeyStatus } from './expiry.tsx'
 
 /** How many pages of newer keys are searched for a successor. */
 const MOST_PAGES = 5
@@ -66,19 +66,38 @@ function Record ({ apiKey, successors }: { apiKey: ApiKey, successors: readonly 
   )
 }
 
-/** All that is known of a key, whose id stands in the address. */
-export function KeyDialog ({ id }: { id: string }) {
+interface KeyDialogProps {
+  id: string
+  /** Called with what the person wants to do with the key, once its record is closed. */
+  onAction: (is: 'rotate' | 'revoke', apiKey: ApiKey) => void
+}
+
+/** All that is known of a key, whose id stands in the address, and what can be done with it. */
+export function KeyDialog ({ id, onAction }: KeyDialogProps) {
   const { say } = useSpeech()
-  const { client, capabilities: { pageSize } } = useSession()
+  const { client, can, capabilities: { pageSize } } = useSession()
   const loaded = useLoad(id, async (signal) => {
     const { body: apiKey } = await client.get<ApiKey>(`/api-keys/${encodeURIComponent(id)}`, { signal })
     return { apiKey, successors: await successorsOf(client, apiKey, pageSize.max, signal) }
   })
+  const apiKey = loaded.value?.apiKey
   const close = (): void => replaceQuery(new URLSearchParams())
+  const act = (is: 'rotate' | 'revoke', apiKey: ApiKey): void => {
+    close()
+    onAction(is, apiKey)
+  }
   return (
-    <Dialog title={loaded.value?.apiKey.name ?? say('keys.one')} onClose={close}>
+    <Dialog title={apiKey?.name ?? say('keys.one')} onClose={close}>
       <WhenLoaded loaded={loaded}>{(value) => <Record {...value} />}</WhenLoaded>
-      <div class='bar'><button type='button' onClick={close}>{say('page.close')}</button></div>
+      <div class='bar'>
+        {can('keys:write') && apiKey !== undefined && isActive(apiKey) && (
+          <>
+            <button type='button' onClick={() => act('rotate', apiKey)}>{say('keys.rotate')}…</button>
+            <button type='button' class='danger' onClick={() => act('revoke', apiKey)}>{say('keys.revoke')}…</button>
+          </>
+        )}
+        <button type='button' onClick={close}>{say('page.close')}</button>
+      </div>
     </Dialog>
   )
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, NewApiKey } from '../api/types.ts'
+import { Confirm } from '../parts/confirm.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import { Checkbox } from '../parts/field.tsx'
@@ -53,27 +54,20 @@ export function RevokeKey ({ apiKey, onClose }: DialogProps) {
   const { say } = useSpeech()
   const { client, capabilities: { caller } } = useSession()
   const [successors, setSuccessors] = useState(false)
-  const { error, isBusy, run } = useAction()
   return (
-    <Dialog title={say('keys.revokeOf', { name: apiKey.name })} onClose={() => onClose(false)}>
+    <Confirm
+      title={say('keys.revokeOf', { name: apiKey.name })}
+      submit={say('keys.revoke')}
+      isDanger
+      run={async () => {
+        await client.send('DELETE', `/api-keys/${apiKey.id}${successors ? '?successors=true' : ''}`)
+        onClose(true)
+      }}
+      onClose={() => onClose(false)}
+    >
       <p>{say('keys.revokeHelp')}</p>
       <Checkbox label={say('keys.revokeSuccessors')} checked={successors} onChecked={setSuccessors} />
       {apiKey.id === caller.id && <p class='alert'>{say('keys.revokeOwn')}</p>}
-      <Alert error={error} />
-      <div class='bar'>
-        <button
-          type='button'
-          class='danger'
-          disabled={isBusy}
-          onClick={() => run(async () => {
-            await client.send('DELETE', `/api-keys/${apiKey.id}${successors ? '?successors=true' : ''}`)
-            onClose(true)
-          })}
-        >
-          {say('keys.revoke')}
-        </button>
-        <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
-      </div>
-    </Dialog>
+    </Confirm>
   )
 }

@@ -69,7 +69,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
     if (isDone) focusHeading()
   }
   const column = (
-    key: 'name' | 'status' | 'scopes' | 'created' | 'expires' | 'lastUsed' | 'tenant' | 'owner',
+    key: 'name' | 'status' | 'scopes' | 'expires' | 'lastUsed' | 'tenant' | 'owner',
     cell: Column<ApiKey>['cell']
   ): Column<ApiKey> => ({ key, label: say(`keys.${key}`), heading: say(`keys.${key}`), cell })
   const columnsOf = (keys: readonly ApiKey[]): Array<Column<ApiKey>> => [
@@ -86,8 +86,10 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
       ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
       : [],
     column('scopes', ({ scopes }) => <Scopes scopes={scopes} />),
-    column('created', ({ createdAt }) => <Ago moment={createdAt} />),
-    column('expires', ({ expiresAt }) => expiresAt === undefined ? say('page.never') : <Ago moment={expiresAt} />)
+    column('expires', ({ expiresAt, revokedAt }) => {
+      if (revokedAt !== undefined) return ''
+      return expiresAt === undefined ? say('page.never') : <Ago moment={expiresAt} />
+    })
   ]
   const actions: Column<ApiKey> = {
     key: 'actions',
@@ -114,7 +116,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
       </div>
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p>{say('keys.none')}</p>
+          ? <p class='empty'>{say('keys.none')}</p>
           : (
             <>
               <Table
@@ -129,7 +131,9 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
             </>
             )}
       </WhenLoaded>
-      {shown !== null && <KeyDialog key={shown} id={shown} />}
+      {shown !== null && (
+        <KeyDialog key={shown} id={shown} onAction={(is, apiKey) => setOpen({ is, apiKey })} />
+      )}
       {open?.is === 'create' && <CreateKey onClose={close} />}
       {open?.is === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={closeRow} />}
       {open?.is === 'revoke' && (

@@ -11,7 +11,7 @@ interface PagerProps {
   onSize: (limit: number) => void
 }
 
-/** First, previous, next, last, a page by its number, and how many rows one has. */
+/** First, previous, next, last, a page by its number, and how many rows one has. None where one page has all rows. */
 export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps) {
   const { say, number } = useSpeech()
   const pages = Math.max(1, Math.ceil(total / limit))
@@ -20,7 +20,7 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
   const step = (name: 'first' | 'previous' | 'next' | 'last', sign: string, to: number, isOff: boolean) => (
     <button
       type='button'
-      class='step'
+      class={`step ${name}`}
       aria-label={say(`pages.${name}`)}
       aria-disabled={isOff}
       onClick={() => { if (!isOff) onPage(to) }}
@@ -28,6 +28,7 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
       <span aria-hidden='true'>{sign}</span>
     </button>
   )
+  if (page === 1 && total <= Math.min(...sizes)) return null
   return (
     <nav class='pager' aria-label={say('pages.navigation')}>
       {step('first', '«', 1, page <= 1)}
@@ -42,7 +43,7 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
         }}
       >
         <label>
-          {say('pages.goTo')}{' '}
+          <span class='words'>{say('pages.goTo')}</span>{' '}
           <input
             type='text'
             inputMode='numeric'

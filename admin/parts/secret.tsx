@@ -26,7 +26,8 @@ export function SecretDialog ({ title, label, help, text, onClose }: SecretDialo
         <p><strong>{say(help)}</strong></p>
         <p>
           <span class='visually-hidden'>{say(label)}: </span>
-          <code>{text}</code> <CopyButton what={say(label)} text={text} onCopied={() => setCopied(true)} />
+          <code>{text}</code>
+          <CopyButton what={say(label)} text={text} onCopied={() => setCopied(true)} />
         </p>
       </div>
       <button

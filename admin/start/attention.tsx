@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts'
 import type { ApiKey, Listed, Webhook } from '../api/types.ts'
+import { keyHref } from '../keys/detail.tsx'
 import { WhenLoaded } from '../parts/feedback.tsx'
 import { useLoad } from '../state/load.ts'
 import { hrefOf } from '../state/route.ts'
@@ -72,7 +73,7 @@ export function ExpiringKeys () {
           <ul class='matters'>
             {expiring.slice(0, SHOWN).map(({ id, name, expiresAt = '' }) => (
               <li key={id}>
-                <a class='name' href={hrefOf(['api-keys'])}><bdi>{name}</bdi></a>
+                <a class='name' href={keyHref(id)}><bdi>{name}</bdi></a>
                 <span class='badge soon'>{ago(expiresAt)}</span>
               </li>
             ))}

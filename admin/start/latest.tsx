@@ -1,5 +1,6 @@
 import type { Feed, LoggedEvent } from '../api/types.ts'
 import { Changes } from '../events/changes.tsx'
+import { keyHref } from '../keys/detail.tsx'
 import { WhenLoaded } from '../parts/feedback.tsx'
 import { useLoad } from '../state/load.ts'
 import { hrefOf } from '../state/route.ts'
@@ -12,7 +13,9 @@ const SENTENCES = new Map<string, TextName>([
   ['user.created', 'start.user.created'], ['user.updated', 'start.user.updated'],
   ['user.suspended', 'start.user.suspended'], ['user.activated', 'start.user.activated'],
   ['user.deleted', 'start.user.deleted'], ['user.restored', 'start.user.restored'],
-  ['user.purged', 'start.user.purged']
+  ['user.purged', 'start.user.purged'], ['api_key.created', 'start.api_key.created'],
+  ['api_key.rotated', 'start.api_key.rotated'], ['api_key.revoked', 'start.api_key.revoked'],
+  ['webhook.disabled', 'start.webhook.disabled']
 ])
 const GONE = ['user.deleted', 'user.purged']
 
@@ -21,9 +24,9 @@ const MARK = '\u0000'
 
 function hrefFor ({ type, data }: LoggedEvent): string {
   const id = String(data['id'])
-  const events = hrefOf(['events'], new URLSearchParams({ subject: id }))
-  if (type.startsWith('user.') && !GONE.includes(type)) return hrefOf(['users', id])
-  return type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : events
+  if (GONE.includes(type)) return hrefOf(['events'], new URLSearchParams({ subject: id }))
+  if (type.startsWith('user.')) return hrefOf(['users', id])
+  return type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : keyHref(id)
 }
 
 /** Who did what to whom. */

@@ -67,7 +67,7 @@ function SignUpsCard () {
   return (
     <Card
       title={say('start.signUps')}
-      href={hrefOf(['users'], from && new URLSearchParams({ ...createdIn(from), sort: '-createdAt' }))}
+      href={hrefOf(['users'], from && new URLSearchParams(createdIn(from)))}
       more={loaded.value === null ? say('users.title') : say('users.total', { count: loaded.value.total })}
     >
       <WhenLoaded loaded={loaded}>

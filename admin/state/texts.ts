@@ -37,12 +37,17 @@ export interface Speech {
   sayFault: (fault: Fault, value?: string) => string
 }
 
+/** The language as the person has it: dates are not the same in every country that speaks it. */
+const regional = (language: string): string =>
+  navigator.languages.find((each) => each.startsWith(`${language}-`)) ?? language
+
 export function createSpeech (texts: Texts, language: string): Speech {
+  const locale = regional(language)
   const plurals = new Intl.PluralRules(language)
-  const numbers = new Intl.NumberFormat(language)
-  const spans = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
-  const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-  const days = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
+  const numbers = new Intl.NumberFormat(locale)
+  const spans = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const number = (value: number): string => numbers.format(value)
 
   function say (name: TextName, values: Values = {}): string {

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { DeletedUser } from '../api/types.ts'
 import { ActorName } from '../events/table.tsx'
-import { Alert, Needs, Time, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { Ago } from '../parts/ago.tsx'
+import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -39,32 +40,27 @@ function DeletedTable () {
         </p>
       </div>
       <Alert error={error} />
-      <SelectionBar
-        selection={selection}
-        onSelection={setSelection}
-        kinds={['restore']}
-        onChanged={() => loaded.reload()}
-      />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
           <>
             {data.length > 0 && (
               <Table
                 label={say('deleted.title')}
+                look='people'
                 rows={data}
                 rowKey={({ id }) => id}
                 columns={[
                   selectionColumn(data, { selection, onSelection: setSelection, isOff: loaded.isStale }, say),
                   column('name', ({ name }) => <bdi>{name}</bdi>),
                   column('email', ({ email }) => <bdi>{email}</bdi>),
-                  column('deletedAt', ({ deletedAt }) => <Time moment={deletedAt} />),
+                  column('deletedAt', ({ deletedAt }) => <Ago moment={deletedAt} />),
                   column('deletedBy', ({ deletedBy }) => <ActorName actor={deletedBy} />),
                   {
                     key: 'actions',
                     label: say('page.actions'),
-                    heading: say('page.actions'),
+                    heading: <span class='visually-hidden'>{say('page.actions')}</span>,
                     cell: (user) => (
-                      <div class='bar'>
+                      <span class='bar'>
                         <button
                           type='button'
                           class='small'
@@ -82,7 +78,7 @@ function DeletedTable () {
                         >
                           {say('deleted.purge')}…
                         </button>
-                      </div>
+                      </span>
                     )
                   }
                 ]}
@@ -92,6 +88,12 @@ function DeletedTable () {
           </>
         )}
       </WhenLoaded>
+      <SelectionBar
+        selection={selection}
+        onSelection={setSelection}
+        kinds={['restore']}
+        onChanged={() => loaded.reload()}
+      />
       {purged !== null && (
         <DeleteDialog
           user={purged}

@@ -166,6 +166,7 @@ export function UserDetail ({ id }: { id: string }) {
         {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
           <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
         )}
+        {user.statusReason !== null && <span>{say('user.reason')}: <bdi>{user.statusReason}</bdi></span>}
         <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
         <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
       </p>

@@ -70,7 +70,7 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
     return fault && sayFault(fault)
   }
   return (
-    <div class='filters'>
+    <div class='filters grid'>
       <SelectField
         label={say('users.status')}
         value={state.filters['status'] ?? ''}

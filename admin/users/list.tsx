@@ -80,8 +80,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const canExport = isCurrent && total > 0
   useCommand('import', can('users:write'), () => setDialog('import'))
   useCommand('export', canExport, () => setDialog('export'))
-  // A selection is of what was shown: a new search begins with none.
-  useEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
+  // A selection is of what was shown: a new search begins with none, before it is painted.
+  useLayoutEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
 
   const columns = allColumns(capabilities, speech)
   const shown = state.columns ?? usualColumns(capabilities)
@@ -90,7 +90,9 @@ export function UserList ({ query }: { query: URLSearchParams }) {
       <div class='tools'>
         <p role='status' class='total'>{loaded.value !== null && say('users.total', { count: total })}</p>
         <span class='space' />
-        {capabilities.offers.trash && <a href={hrefOf(['users', 'deleted'])}>{say('deleted.title')}</a>}
+        {capabilities.offers.trash && can('users:delete') && (
+          <a href={hrefOf(['users', 'deleted'])}>{say('deleted.title')}</a>
+        )}
         {can('users:write') && <NewUserLink />}
       </div>
       <div
@@ -118,15 +120,6 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           onExport={() => setDialog('export')}
           onImport={can('users:write') ? () => setDialog('import') : undefined}
         />
-        <SelectionBar
-          selection={selection}
-          onSelection={setSelection}
-          kinds={['suspend', 'activate', 'delete']}
-          all={isCurrent
-            ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
-            : undefined}
-          onChanged={() => loaded.reload()}
-        />
         <WhenLoaded loaded={loaded}>
           {(found) => (
             <Results
@@ -140,6 +133,15 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             />
           )}
         </WhenLoaded>
+        <SelectionBar
+          selection={selection}
+          onSelection={setSelection}
+          kinds={['suspend', 'activate', 'delete']}
+          all={isCurrent
+            ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
+            : undefined}
+          onChanged={() => loaded.reload()}
+        />
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
       {dialog === 'export' && <ExportDialog state={state} total={total} onClose={() => setDialog(null)} />}

@@ -4,7 +4,7 @@ const PAGE_SIZES = [20, 50, 100]
 const OF_EVERY_USER = ['createdAt', 'updatedAt', 'name', 'email']
 /** Filters by when a user was created, as the API names them. */
 export const BOUNDS = ['createdAt[gte]', 'createdAt[lt]'] as const
-const USUAL_SORT = 'createdAt'
+const USUAL_SORT = '-createdAt'
 const COLUMNS = 'columns'
 
 /** What the list shows, as it stands in the page's address. */

@@ -70,7 +70,23 @@ export function Results (props: ResultsProps) {
   const canSelect = can('users:delete') || can('users:write')
   return (
     <>
-      {total === 0 && <p class='empty'>{say(isFiltered(state) ? 'users.noMatch' : 'users.none')}</p>}
+      {total === 0 && (
+        <p class='empty'>
+          {say(isFiltered(state) ? 'users.noMatch' : 'users.none')}{' '}
+          {isFiltered(state) && (
+            <button
+              type='button'
+              class='plain'
+              onClick={() => {
+                onState({ ...state, q: '', filters: {}, page: 1 })
+                focusHeading()
+              }}
+            >
+              {say('users.showAll')}
+            </button>
+          )}
+        </p>
+      )}
       {total > 0 && data.length === 0 && (
         <p class='empty'>
           {say('users.pastEnd', { page: pages })}{' '}
@@ -89,7 +105,7 @@ export function Results (props: ResultsProps) {
         <div class='rows' onKeyDown={moveFocus}>
           <Table
             label={say('users.list')}
-            look={canSelect ? 'people' : 'people plain'}
+            look={canSelect ? 'linked people' : 'linked people plain'}
             rows={data}
             rowKey={({ id }) => id}
             rowHref={({ id }) => hrefOf(['users', id])}

@@ -33,27 +33,23 @@ export function selectionColumn<Row extends User> (
   say: ReturnType<typeof useSpeech>['say']
 ): Column<Row> {
   const isAll = users.length > 0 && users.every(({ id }) => selection.has(id))
+  // The label fills its cell, so that whoever misses the box does not open the user.
+  const box = (label: string, checked: boolean, concerned: readonly Row[]) => (
+    <label class='pick'>
+      <input
+        type='checkbox'
+        aria-label={label}
+        checked={checked}
+        disabled={isOff}
+        onChange={(event) => onSelection(toggled(selection, concerned, event.currentTarget.checked))}
+      />
+    </label>
+  )
   return {
     key: 'selection',
     label: '',
-    heading: (
-      <input
-        type='checkbox'
-        aria-label={say('users.selectPage')}
-        checked={isAll}
-        disabled={isOff}
-        onChange={(event) => onSelection(toggled(selection, users, event.currentTarget.checked))}
-      />
-    ),
-    cell: (user) => (
-      <input
-        type='checkbox'
-        aria-label={say('users.select', { name: user.name })}
-        checked={selection.has(user.id)}
-        disabled={isOff}
-        onChange={(event) => onSelection(toggled(selection, [user], event.currentTarget.checked))}
-      />
-    )
+    heading: box(say('users.selectPage'), isAll, users),
+    cell: (user) => box(say('users.select', { name: user.name }), selection.has(user.id), [user])
   }
 }
 

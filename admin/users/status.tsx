@@ -10,15 +10,14 @@ import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from './faults.ts'
 
-/** Whether a user is let in, in a colour and in words, and why. */
+/** Whether a user is let in, in a colour and in words; the reason as a tooltip. */
 export function Status ({ user: { status, statusReason } }: { user: User }) {
   const { say } = useSpeech()
   const isActive = status === 'active'
   return (
-    <>
-      <span class={`badge ${isActive ? 'on' : 'off'}`}>{say(isActive ? 'users.active' : 'users.suspended')}</span>
-      {statusReason !== null && <>{' '}<bdi>{statusReason}</bdi></>}
-    </>
+    <span class={`badge ${isActive ? 'on' : 'off'}`} {...(statusReason !== null && { title: statusReason })}>
+      {say(isActive ? 'users.active' : 'users.suspended')}
+    </span>
   )
 }
 

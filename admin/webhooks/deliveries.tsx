@@ -63,7 +63,10 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
     }),
     column('status', ({ status }) => <DeliveryStatus status={status} />),
     column('last', ({ attempts }) => <LastAttempt attempts={attempts} />),
-    column('next', ({ nextAttemptAt }) => nextAttemptAt === undefined ? '' : <Ago moment={nextAttemptAt} />),
+    column('next', ({ nextAttemptAt }) => {
+      if (nextAttemptAt === undefined) return ''
+      return Date.parse(nextAttemptAt) > Date.now() ? <Ago moment={nextAttemptAt} /> : say('hooks.due')
+    }),
     {
       key: 'actions',
       label: say('page.actions'),
@@ -94,7 +97,7 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
       <Alert error={error} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p>{say('hooks.noDeliveries')}</p>
+          ? <p class='empty'>{say('hooks.noDeliveries')}</p>
           : (
             <>
               <Table label={say('hooks.deliveries')} rows={data} rowKey={({ id }) => id} columns={columns} />

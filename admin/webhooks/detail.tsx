@@ -4,6 +4,7 @@ import { fromLocal } from '../form/moments.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { TextField } from '../parts/field.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { Overlap, USUAL_OVERLAP } from '../parts/overlap.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useLoad } from '../state/load.ts'
@@ -94,16 +95,16 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
   const close = (): void => setOpen(null)
   return (
     <>
-      <div class='bar'>
-        {button(`${say('user.edit')}…`, () => setOpen('edit'))}
+      {button(say('hooks.test'), test)}
+      {button(`${say('user.edit')}…`, () => setOpen('edit'))}
+      <Menu label={say('page.actions')} side='end' hasActions>
+        {button(`${say('hooks.replay')}…`, () => setOpen('replay'))}
+        {button(`${say('hooks.rotate')}…`, () => setOpen('rotate'))}
         {webhook.enabled
           ? button(`${say('hooks.disable')}…`, () => setOpen('disable'))
           : button(say('hooks.enable'), () => run(() => turn(true)))}
-        {button(say('hooks.test'), test)}
-        {button(`${say('hooks.replay')}…`, () => setOpen('replay'))}
-        {button(`${say('hooks.rotate')}…`, () => setOpen('rotate'))}
         {button(`${say('hooks.delete')}…`, () => setOpen('delete'), 'danger')}
-      </div>
+      </Menu>
       <Alert error={error} />
       {secret !== null && (
         <SecretDialog
@@ -164,29 +165,32 @@ export function WebhookDetail ({ id }: { id: string }) {
   const loaded = useLoad(id, async (signal) =>
     (await client.get<Webhook>(`/webhooks/${encodeURIComponent(id)}`, { signal })).body)
   const [round, setRound] = useState(0)
-  useName(loaded.value?.url)
+  const webhook = loaded.value
+  useName(webhook?.url)
+  if (webhook === null) return <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
   return (
-    <WhenLoaded loaded={loaded}>
-      {(webhook) => (
-        <>
-          <section class='card'>
-            <p><bdi>{webhook.description}</bdi></p>
-            <p><WebhookStatus webhook={webhook} /> <Types types={webhook.types} /></p>
-            <Needs scope='webhooks:write'>
-              <Actions
-                webhook={webhook}
-                onChanged={() => {
-                  loaded.reload()
-                  setRound((round) => round + 1)
-                }}
-              />
-            </Needs>
-          </section>
-          <section class='card'>
-            <Deliveries key={round} webhook={webhook} />
-          </section>
-        </>
-      )}
-    </WhenLoaded>
+    <>
+      <div class='tools person'>
+        <span class='space' />
+        <Needs scope='webhooks:write'>
+          <Actions
+            webhook={webhook}
+            onChanged={() => {
+              loaded.reload()
+              setRound((round) => round + 1)
+            }}
+          />
+        </Needs>
+      </div>
+      <p class='facts'>
+        <WebhookStatus webhook={webhook} />
+        {webhook.description !== undefined && <bdi>{webhook.description}</bdi>}
+        <span><Types types={webhook.types} /></span>
+      </p>
+      <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
+      <section class='card'>
+        <Deliveries key={round} webhook={webhook} />
+      </section>
+    </>
   )
 }

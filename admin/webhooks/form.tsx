@@ -77,7 +77,7 @@ export function WebhookForm ({ webhook, onClose }: WebhookFormProps) {
         <fieldset>
           <legend>{say('hooks.types')}</legend>
           <Checkbox label={say('hooks.all')} checked={types.length === 0} onChecked={() => setTypes([])} />
-          <div class='choices'>
+          <div class='grid'>
             {choices.map((type) => (
               <Checkbox
                 key={type}

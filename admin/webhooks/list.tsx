@@ -33,7 +33,7 @@ export function WebhookList () {
       </div>
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p>{say('hooks.none')}</p>
+          ? <p class='empty'>{say('hooks.none')}</p>
           : (
             <>
               <Table

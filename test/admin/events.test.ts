@@ -11,7 +11,8 @@ test('shows the event log from its end, narrowed by what stands in the address',
   const { page, troubles } = await openTab(t, `${origin}/admin/#/events`)
   await signIn(page, await createKey())
   const rows = () => page.getByRole('table').getByRole('row').count()
-  const subjects = async () => (await page.locator('td[data-label="Of"]').allInnerTexts()).map((text) => text.trim())
+  const subjects = async () =>
+    (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim())
   await until('the newest are there', async () => await rows() === 51)
   // The creation of the key is one of them.
   t.strictSame((await subjects()).slice(0, 2), ['me', 'User 59'])
@@ -24,9 +25,9 @@ test('shows the event log from its end, narrowed by what stands in the address',
   await until('the deletion is there', async () => (await subjects())[0] === 'Ada King')
   await page.getByRole('link', { name: 'Ada King' }).first().click()
   await until('all are of Ada', async () => await rows() === 4)
-  t.equal(await page.getByLabel('Of', { exact: true }).inputValue(), id)
-  t.equal(await page.locator('.field', { has: page.getByLabel('Of', { exact: true }) }).locator('.hint').innerText(),
-    'Ada King')
+  t.equal(await page.getByLabel('Subject', { exact: true }).inputValue(), id)
+  const field = page.locator('.field', { has: page.getByLabel('Subject', { exact: true }) })
+  t.equal(await field.locator('.hint').innerText(), 'Ada King')
   await page.getByLabel('Type').selectOption('user.updated')
   await until('one is of this type', async () => await rows() === 2)
   await page.goBack()
@@ -34,9 +35,9 @@ test('shows the event log from its end, narrowed by what stands in the address',
   await page.getByLabel('Since').fill('2999-01-01T00:00')
   await page.getByText('No event is recorded.').waitFor()
   t.equal(await page.evaluate('location.hash'), `#/events?subject=${id}&since=2998-12-31T23%3A00%3A00.000Z`)
-  await page.getByLabel('Of', { exact: true }).fill('nobody')
-  await page.getByText('Something is wrong: see what is marked.').waitFor()
-  t.equal(await page.getByLabel('Of', { exact: true }).getAttribute('aria-invalid'), 'true')
+  await page.getByLabel('Subject', { exact: true }).fill('nobody')
+  await page.getByText('Some values are not valid: see the marked fields.').waitFor()
+  t.equal(await page.getByLabel('Subject', { exact: true }).getAttribute('aria-invalid'), 'true')
   t.strictSame(troubles, [])
 })
 
@@ -46,7 +47,8 @@ test('shows new events as they come, unless the person has paused them', { skip 
   await signIn(page, await createKey())
   const status = page.locator('.tools [role=status]')
   const says = (text: string) => until(`it says ${text}`, async () => await status.innerText() === text)
-  const subjects = async () => (await page.locator('td[data-label="Of"]').allInnerTexts()).map((text) => text.trim())
+  const subjects = async () =>
+    (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim())
   const shows = (...names: string[]) => until(`${names.join()} are shown`, async () =>
     (await subjects()).join() === names.join())
   const create = (name: string) => users.create({ name, email: `${name}@example.org` })
@@ -94,5 +96,5 @@ test('goes on where it was when its connection was lost', { skip }, async (t) =>
   await page.context().setOffline(false)
   await page.getByText('live', { exact: true }).waitFor()
   await until('each is shown once', async () =>
-    (await page.locator('td[data-label="Of"]').allInnerTexts()).map((text) => text.trim()).join() === 'Bob,Ada')
+    (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim()).join() === 'Bob,Ada')
 })

@@ -29,7 +29,7 @@ test('imports a file after it was checked, and can take back what it made', { sk
   const [both = '', seats = '', email = ''] = await dialog.getByRole('listitem').allInnerTexts()
   t.match(both, /^\/name This has characters.* \/seats This must.* line 4$/)
   t.match(seats, /^\/seats This must be.* 2 lines: 6, 8$/, 'those with the same fault together')
-  t.match(email, /^\/email This does not have the right form\. line 7$/)
+  t.match(email, /^\/email This does not have the right format\. line 7$/)
   t.strictSame(await downloaded(page, () => dialog.getByRole('button', { name: 'Save the refused lines' }).click()),
     { name: 'refused-users.csv', text: [rows[0], ...rows.slice(3), ''].join('\n') })
   t.equal((await users.list()).meta.total, 1, 'nothing is written by a check')

@@ -25,7 +25,8 @@ test('events of another type do not come into a list that was filtered meanwhile
   for (const name of ['Ada', 'Bob', 'Cyd']) await users.create({ name, email: `${name}@example.org` })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/events`)
   await signIn(page, await createKey())
-  const subjects = async () => (await page.locator('td[data-label="Of"]').allInnerTexts()).map((text) => text.trim())
+  const subjects = async () =>
+    (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim())
   const more = page.getByRole('button', { name: 'Show older events' })
   await until('the first events are shown', async () => (await subjects()).length === 2)
   const { sent } = await hold(page, 'GET', /before=/)

@@ -1,6 +1,6 @@
 // Webhooks on the administration page.
 import { test } from 'tap'
-import { adminHost, openTab, scrollsSideways, signIn, skip, violations } from '../helpers/admin-page.ts'
+import { act, adminHost, openTab, scrollsSideways, signIn, skip, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 
@@ -36,19 +36,19 @@ test('creates a webhook, tests it, and shows what was delivered', { skip }, asyn
 
   await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByText('The test ended: 204.').waitFor()
-  await page.getByRole('button', { name: /^Send again ?:/ }).last().click()
+  await page.getByRole('button', { name: /^Resend ?:/ }).last().click()
   await page.getByText('It is sent again.').waitFor()
   await until('it is delivered again', () => receiver.received.length === 3)
   t.equal(receiver.received[2]?.event.id, first?.event.id)
 
-  await page.getByRole('button', { name: 'Replay events…' }).click()
+  await act(page, 'Replay events…')
   await page.getByLabel('Replay all events since').fill('2026-01-01T00:00:00')
   await page.getByRole('dialog').getByRole('button', { name: 'Replay events' }).click()
   await page.getByText('The events are being replayed.').waitFor()
   await until('all are delivered again', () => receiver.received.length === 4)
   t.equal(receiver.received[3]?.event.data['id'], user.id)
 
-  await page.getByRole('button', { name: 'Rotate the secret…' }).click()
+  await act(page, 'Rotate the secret…')
   await dialog.getByLabel('The old secret ends after').selectOption('1 hour')
   await dialog.getByRole('button', { name: 'Rotate the secret' }).click()
   await page.getByText('Copy the secret now').waitFor()
@@ -66,11 +66,11 @@ test('creates a webhook, tests it, and shows what was delivered', { skip }, asyn
   await dialog.getByRole('button', { name: 'Copy The secret' }).click()
   await dialog.getByText('Copied.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
-  await page.getByRole('button', { name: 'Turn off…' }).click()
+  await act(page, 'Turn off…')
   await dialog.getByText('Nothing is sent while it is off.').waitFor()
   await dialog.getByRole('button', { name: 'Turn off' }).click()
   await page.getByText('off', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Turn on' }).click()
+  await act(page, 'Turn on')
   await page.getByText('on', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Edit…' }).click()
@@ -78,7 +78,7 @@ test('creates a webhook, tests it, and shows what was delivered', { skip }, asyn
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.getByText('all events').waitFor()
-  await page.getByRole('button', { name: 'Delete…' }).click()
+  await act(page, 'Delete…')
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('The webhook was deleted.').waitFor()
   await page.getByText('There are no webhooks yet.').waitFor()
@@ -117,14 +117,14 @@ test('shows why a webhook fails, and sends everything again that failed', { skip
   await dialog.getByRole('button', { name: 'Close' }).click()
 
   receiver.answer = (response) => { response.writeHead(204).end() }
-  await page.getByRole('button', { name: 'Send all again that failed…' }).click()
+  await page.getByRole('button', { name: 'Resend all that failed…' }).click()
   await dialog.getByText('3 deliveries have failed, or wait to be tried once more.').waitFor()
   t.strictSame(await violations(page), [])
-  await dialog.getByRole('button', { name: 'Send 3 again' }).click()
+  await dialog.getByRole('button', { name: 'Resend 3' }).click()
   await dialog.getByText('3 are sent again, 0 refused, 0 not tried.').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
   await until('each came again', () => receiver.received.length === 9)
-  await page.getByRole('button', { name: 'Send all again that failed…' }).click()
+  await page.getByRole('button', { name: 'Resend all that failed…' }).click()
   await dialog.getByText('Nothing has failed.').waitFor()
   await page.keyboard.press('Escape')
   t.strictSame(troubles, [])
