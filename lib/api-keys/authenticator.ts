@@ -9,7 +9,7 @@ import { endOf } from '../storage/storage-rules.ts'
 import type { ApiKeyRecord, KeyRateLimit } from '../storage/storage.ts'
 import { channels, traced } from '../storage/tracing.ts'
 import { isFrom } from './addresses.ts'
-import { keyReader } from './key-text.ts'
+import { type KeyParts, keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
 import type { RefusalReason, Verifier } from './verifier.ts'
 import { withoutToken } from './without-token.ts'
@@ -86,8 +86,8 @@ export interface AuthenticatorOptions<Request> {
 
 type Refused<Request> = (request: Request, refusal: Refusal) => void
 
-/** Finds the caller of a token; null: nobody's. */
-export type Identify<Request> = (token: string, request: Request) => Promise<Caller | null>
+/** Finds the caller of a token; null: nobody's. At once if nobody has to be asked, which most requests are. */
+export type Identify<Request> = (token: string, request: Request) => Caller | null | Promise<Caller | null>
 
 function sha256 (text: string): Buffer {
   return hash('sha256', text, 'buffer')
@@ -183,22 +183,14 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
     return null
   }
 
-  async function find (
-    token: string,
+  function findStored (
+    parts: KeyParts,
     request: Request,
     onRefused: Refused<Request>
-  ): Promise<Caller | null> {
-    const known = findStatic(token)
-    if (known !== null) return atHome(known, request, onRefused)
-    const parts = readKey(token)
-    if (parts === 'malformed') {
-      onRefused(request, { reason: 'malformed', keyId: null, start: null })
-      return null
-    }
-    if (parts !== null) {
-      const refuse = (reason: RefusalReason, record: ApiKeyRecord | null) =>
-        onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
-      const record = await fromStorage(() => verifier.verify(parts, refuse))
+  ): Caller | null | Promise<Caller | null> {
+    const refuse = (reason: RefusalReason, record: ApiKeyRecord | null) =>
+      onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
+    const holder = (record: ApiKeyRecord | null): Caller | null => {
       if (record === null) return null
       const { id, name, scopes, expiresAt, tenant } = record
       if (tenant !== undefined && !tenants) {
@@ -208,6 +200,11 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
       const principal = { type: 'api_key', id, name, scopes, ...bound(tenant) } as const
       return atHome({ principal, record, expiresAt, ...bounds(record) }, request, onRefused)
     }
+    const record = verifier.verify(parts, refuse)
+    return record instanceof Promise ? fromStorage(() => record).then(holder) : holder(record)
+  }
+
+  async function findHosts (token: string, request: Request, onRefused: Refused<Request>): Promise<Caller | null> {
     const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
     if (caller?.principal.tenant !== undefined && !tenants) {
       throw toUsersError(new TypeError('authenticate returned a tenant: set the option tenants'))
@@ -218,7 +215,21 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
     return null
   }
 
-  return (token, request) => traced(channels.keyCheck, () => ({}), async (trace) => {
+  function find (
+    token: string,
+    request: Request,
+    onRefused: Refused<Request>
+  ): Caller | null | Promise<Caller | null> {
+    const known = findStatic(token)
+    if (known !== null) return atHome(known, request, onRefused)
+    const parts = readKey(token)
+    if (parts === null) return findHosts(token, request, onRefused)
+    if (parts !== 'malformed') return findStored(parts, request, onRefused)
+    onRefused(request, { reason: 'malformed', keyId: null, start: null })
+    return null
+  }
+
+  const tell: Identify<Request> = (token, request) => traced(channels.keyCheck, () => ({}), async (trace) => {
     if (trace === null) return find(token, request, onRefused)
     const caller = await find(token, request, (request, refusal) => {
       trace.outcome = refusal.reason
@@ -227,4 +238,7 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
     if (caller !== null) trace.outcome = 'accepted'
     return caller
   })
+
+  return (token, request) =>
+    channels.keyCheck.hasSubscribers ? tell(token, request) : find(token, request, onRefused)
 }

@@ -23,6 +23,8 @@ interface LookUp { record: ApiKeyRecord | null, end: number }
 /** Why a stored key is refused: no record, another secret, revoked, expired, or used from another address. */
 export type RefusalReason = 'unknown' | 'mismatch' | 'revoked' | 'expired' | 'address'
 
+type OnRefused = (reason: RefusalReason, record: ApiKeyRecord | null) => void
+
 export type Verifier = ReturnType<typeof createVerifier>
 
 export interface VerifierOptions {
@@ -80,15 +82,7 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
     return lookUp
   }
 
-  /**
-   * The record of the key with these parts if it works now, else null. `onRefused` gets the reason, and the record if
-   * there is one. Rethrows errors of the storage.
-   */
-  async function verify (
-    { start, secret }: KeyParts,
-    onRefused: (reason: RefusalReason, record: ApiKeyRecord | null) => void = () => {}
-  ): Promise<ApiKeyRecord | null> {
-    const { record, end } = await find(start)
+  function judge ({ record, end }: LookUp, secret: string, onRefused: OnRefused): ApiKeyRecord | null {
     const digests = candidates.map((pepper) => Buffer.from(digestSecret(secret, pepper)))
     // Every digest is compared, for an unknown key too, so that the time of a refusal does not tell why.
     const stored = Buffer.from(record === null ? NO_DIGEST : record.digest)
@@ -97,6 +91,20 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
     if (proven && works) return record
     onRefused(reasonFor(record, proven), record)
     return null
+  }
+
+  /**
+   * The record of the key with these parts if it works now, else null: at once if its look-up is cached. `onRefused`
+   * gets the reason, and the record if there is one. Rethrows errors of the storage.
+   */
+  function verify (
+    { start, secret }: KeyParts,
+    onRefused: OnRefused = () => {}
+  ): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
+    const found = find(start)
+    return found instanceof Promise
+      ? found.then((lookUp) => judge(lookUp, secret, onRefused))
+      : judge(found, secret, onRefused)
   }
 
   /** True if `verify`, which returned this record, would return it again without asking the storage. */

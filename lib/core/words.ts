@@ -14,6 +14,7 @@ const KANA = '\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u31f
 const HAN = '\\u3005-\\u3007\\u3021-\\u3029\\u3400-\\u4dbf\\u4e00-\\u9fff\\u{20000}-\\u{3ffff}'
 const LETTER = `(?:${HANGUL}|[${KANA}${HAN}][\\u3099\\u309a]*)`
 const LETTERS = new RegExp(LETTER, 'gu')
+const HAS_LETTER = new RegExp(LETTER, 'u')
 const PARTS = new RegExp(`(?:${LETTER})+|(?:(?!${LETTER}).)+`, 'gsu')
 const BEGINS_WITH_LETTER = new RegExp(`^${LETTER}`, 'u')
 
@@ -27,19 +28,26 @@ const cut = (word: string): string => word.length <= WORD_MAX ? word : [...word]
 /** Folding takes the marks of sound off kana: a letter without one is another letter, and no beginning of it. */
 const composed = (folded: string): string => folded.replace(/.[\u3099\u309a]/gu, (pair) => pair.normalize('NFC'))
 
-/** The words of a text. `isSearch`: those that a search for it has. */
-function wordsIn (text: string, isSearch: boolean): string[] {
-  const words = composed(fold(text)).split(BETWEEN).flatMap((each) => {
-    const split = each.split('\'')
-    return split.length > 1 && !isSearch ? [...split, split.join('')] : split
-  })
-  const all = words.flatMap((word) => word.match(PARTS) ?? []).flatMap((part) => {
+/** The parts of a word: of letters of Han, kana or Hangul every two that stand next to each other. */
+function partsOf (word: string, isSearch: boolean): string[] {
+  return (word.match(PARTS) ?? []).flatMap((part) => {
     const letters = isLetterWord(part) ? part.match(LETTERS) ?? [] : []
     if (letters.length < 2) return [part]
     const pairs = letters.slice(1).map((letter, i) => `${letters[i] ?? ''}${letter}`)
     return isSearch ? pairs : [...pairs, letters.at(-1) ?? '']
   })
-  return [...new Set(all.map(cut))]
+}
+
+/** The words of a text. `isSearch`: those that a search for it has. */
+function wordsIn (text: string, isSearch: boolean): string[] {
+  const folded = composed(fold(text))
+  const words = folded.split(BETWEEN).flatMap((each) => {
+    if (!each.includes('\'')) return each
+    const split = each.split('\'')
+    return isSearch ? split : [...split, split.join('')]
+  }).filter((word) => word !== '')
+  const parts = HAS_LETTER.test(folded) ? words.flatMap((word) => partsOf(word, isSearch)) : words
+  return [...new Set(parts.map(cut))]
 }
 
 /** The words of a name, an address or another text, each once. */

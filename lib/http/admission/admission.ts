@@ -47,22 +47,28 @@ export function notFound (): never {
 
 /** Makes the function that admits a request: authentication, rate limits, scope and media type, in this order. */
 function createAdmission ({ identify, rateLimits, securityLog, onCaller }: AdmissionOptions) {
-  async function authenticate (request: FastifyRequest): Promise<Caller> {
-    if (rateLimits === null) return authenticateRequest(request, identify, securityLog)
-    await rateLimits.refuseGuesser(request)
+  async function authenticateLimited (request: FastifyRequest, limits: RateLimits): Promise<Caller> {
+    await limits.refuseGuesser(request)
     try {
       const caller = await authenticateRequest(request, identify, securityLog)
-      rateLimits.noteSuccess(request)
+      limits.noteSuccess(request)
       return caller
     } catch (error) {
-      if (error instanceof UsersError && error.code === 'invalid_api_key') await rateLimits.countFailure(request)
+      if (error instanceof UsersError && error.code === 'invalid_api_key') await limits.countFailure(request)
       throw error
     }
   }
 
+  function authenticate (request: FastifyRequest): Caller | Promise<Caller> {
+    return rateLimits === null
+      ? authenticateRequest(request, identify, securityLog)
+      : authenticateLimited(request, rateLimits)
+  }
+
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const access = request.routeOptions.config.fastifyUsers
-    const caller = await authenticate(request)
+    const authenticated = authenticate(request)
+    const caller = authenticated instanceof Promise ? await authenticated : authenticated
     request[CALLER] = caller
     onCaller(caller, request)
     // A hook of the host's that replaced the route's config causes this: it must not open the route.

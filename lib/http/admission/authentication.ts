@@ -10,23 +10,27 @@ import type { SecurityLog } from '../logging/security-log.ts'
 const CREDENTIALS = /^bearer +([\x21-\x7e]+)$/i
 const BEARER = /^bearer +[^ ]/i
 
+function requireCaller (caller: Caller | null): Caller {
+  if (caller === null) throw invalidKey()
+  return caller
+}
+
 /**
  * The caller of a request, from its Authorization header alone.
  * @throws UsersError `unauthorized` or `invalid_api_key` with a challenge (RFC 6750 section 3), `storage_unavailable`
  */
-export async function authenticateRequest (
+export function authenticateRequest (
   request: FastifyRequest,
   identify: Identify<FastifyRequest>,
   log: SecurityLog
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   const lines = headerLines(request, 'authorization')
   const [credentials = ''] = lines
   if (lines.length < 2 && !BEARER.test(credentials)) throw unauthorized()
   const token = lines.length === 1 ? CREDENTIALS.exec(credentials)?.[1] : undefined
   if (token === undefined) log.refused(request, { reason: 'malformed', keyId: null, start: null })
-  const caller = token === undefined ? null : await identify(token, request)
-  if (caller === null) throw invalidKey()
-  return caller
+  const caller = token === undefined ? null : identify(token, request)
+  return caller instanceof Promise ? caller.then(requireCaller) : requireCaller(caller)
 }
 
 /** @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1) if the caller lacks the scope */
