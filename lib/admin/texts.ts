@@ -254,7 +254,12 @@ export const english = {
 
   'import.title': 'Import users',
   'import.file': 'File',
-  'import.fileHelp': 'CSV with a header, or NDJSON with a user on each line, such as an export has.',
+  'import.fileHelp': 'CSV with a header, or NDJSON with a user on each line, such as an export has. ' +
+    'It can be dropped here too.',
+  'import.drop': 'Drop the file to import its users.',
+  'import.notText': 'This is not a CSV or NDJSON file.',
+  'import.notJson': 'This is not valid JSON, or not in UTF-8.',
+  'import.show': 'Show those created',
   'import.onConflict': 'Users that exist already',
   'import.fail': 'refuse them',
   'import.skip': 'leave them as they are',
@@ -266,7 +271,7 @@ export const english = {
   'import.importing': 'The users are being imported…',
   'import.would': '{created} would be created, {updated} changed, {skipped} left as they are, {refused} refused.',
   'import.done': '{created} created, {updated} changed, {skipped} left as they are, {refused} refused.',
-  'import.lines': one('line {lines}', '{count} lines: {lines}'),
+  'import.lines': one('Line {lines}', '{count} lines: {lines}'),
   'import.columns': 'Columns of the file',
   'import.noColumn': 'none',
   'import.ignored': 'Columns that are not imported: {columns}',
