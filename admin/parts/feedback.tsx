@@ -114,9 +114,9 @@ export function CopyButton ({ what, text, onCopied }: CopyProps) {
 }
 
 /** A moment, in the person's time zone; the exact one as a tooltip. */
-export function Time ({ moment }: { moment: string }) {
+export function Time ({ moment, isExact = false }: { moment: string, isExact?: boolean }) {
   const { time } = useSpeech()
-  return <time dateTime={moment} title={moment}>{time(moment)}</time>
+  return <time dateTime={moment} title={moment}>{time(moment, isExact)}</time>
 }
 
 /**

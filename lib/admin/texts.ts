@@ -429,6 +429,7 @@ export const english = {
   'events.any': 'all types',
   'events.time': 'Time',
   'events.subject': 'Of',
+  'events.nameOrId': 'Name or ID',
   'events.actor': 'By',
   'events.tenant': 'Tenant',
   'events.server': 'The server itself',
