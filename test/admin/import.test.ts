@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { test } from 'tap'
 import { adminHost, downloaded, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { until } from '../helpers/until.ts'
 
 const refusals = async (dialog: Locator) =>
   (await dialog.getByRole('listitem').allInnerTexts()).map((text) => text.replaceAll(/[\u2068\u2069]/g, ''))
@@ -98,14 +99,16 @@ test('a file can be dropped anywhere, is kept when the chooser is cancelled, and
   t.equal(await drag('drop', 'users.csv', ''), true, 'the browser does not leave the page for the file')
   await signIn(page, await createKey())
   await page.getByRole('button', { name: 'Import…' }).waitFor()
-  t.equal(await drag('dragover', 'people.ndjson', ''), true)
-  await page.getByText('Drop the file to import its users.').waitFor()
+  await until('the list takes a file', async () => {
+    await drag('dragover', 'people.ndjson', '')
+    return await page.getByText('Drop the file to import its users.').count() === 1
+  })
   const people = [{ name: 'Ada', email: 'ada@example.org', seats: 5 }, { name: 'Bob', email: 'bob', seats: 0 }]
   await drag('drop', 'people.ndjson', `${people.map((each) => JSON.stringify(each)).join('\n')}\n{"name":\n`)
   const dialog = page.getByRole('dialog', { name: 'Import users' })
   const input = dialog.getByLabel('File')
   const chosen = async () => (await input.inputValue()).replace(/^.*\\/, '')
-  t.equal(await chosen(), 'people.ndjson')
+  await until('it is shown where a chosen one stands', async () => await chosen() === 'people.ndjson')
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), input.click()])
   t.ok(chooser)
   t.equal(await chosen(), '', 'the same file is a change')
@@ -129,6 +132,10 @@ test('a file can be dropped anywhere, is kept when the chooser is cancelled, and
   t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada', 5]])
 
   await page.getByRole('button', { name: 'Import…' }).click()
+  await until('the dialog takes a file', async () => {
+    await drag('dragover', 'ada.png', '')
+    return await dialog.locator('form.over').count() === 1
+  })
   await drag('drop', 'ada.png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR')
   await dialog.getByText('This is not a CSV or NDJSON file.').waitFor()
   await dialog.getByRole('button', { name: 'Check' }).click()
