@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { keepFilesOut } from './imports/drop.ts'
 import { type Settings, SettingsContext } from './state/settings.ts'
 import { createSpeech, SpeechContext } from './state/texts.ts'
 
@@ -26,6 +27,7 @@ async function start (root: HTMLElement): Promise<void> {
   )
 }
 
+keepFilesOut()
 const root = document.getElementById('page')
 if (root !== null) {
   start(root).catch(() => { root.textContent = 'This page could not be loaded. Reload it to try again.' })

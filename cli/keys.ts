@@ -1,4 +1,5 @@
 import { type ApiKey } from '../lib/api-keys/record.ts'
+import type { ApiKeyInput } from '../lib/api-keys/rules.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
 import { type ApiKeysService, createApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
@@ -73,12 +74,27 @@ export function secondsOf (text: string): number {
   return Number(amount) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1)
 }
 
-export interface CreateKeyOptions {
-  name: string
-  scopes?: string
+export interface ExpiryOptions {
   expiresIn?: string
   expiresAt?: string
   expires: boolean
+}
+
+/** When a new key expires; nothing if that was not said. @throws UsageError */
+function expiryOf ({ expiresIn, expiresAt, expires }: ExpiryOptions): Pick<ApiKeyInput, 'expiresAt' | 'expiresIn'> {
+  if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) {
+    throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
+  }
+  return {
+    ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(!expires && { expiresAt: null })
+  }
+}
+
+export interface CreateKeyOptions extends ExpiryOptions {
+  name: string
+  scopes?: string
   owner?: string
   addresses?: string
   rateLimit?: string
@@ -93,10 +109,8 @@ function rateLimitOf (text: string): { max: number, window: number } {
 
 /** Creates a key and shows its text. @throws UsageError, UsersError */
 export async function createKey (keys: ApiKeysService, output: Output, options: CreateKeyOptions): Promise<void> {
-  const { name, scopes, expiresIn, expiresAt, expires, owner, addresses, rateLimit } = options
-  if ([expiresIn !== undefined, expiresAt !== undefined, !expires].filter(Boolean).length > 1) {
-    throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
-  }
+  const { name, scopes, owner, addresses, rateLimit } = options
+  const expiry = expiryOf(options)
   const wanted = scopes?.split(',').map((scope) => scope.trim())
   const known = wanted?.filter(isScope)
   if (known?.length !== wanted?.length) {
@@ -105,9 +119,7 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
   await show(output, await keys.create({
     name,
     scopes: known ?? ['users:read'],
-    ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(!expires && { expiresAt: null }),
+    ...expiry,
     ...(owner !== undefined && { owner }),
     ...(addresses !== undefined && { addresses: addresses.split(',').map((network) => network.trim()) }),
     ...(rateLimit !== undefined && { rateLimit: rateLimitOf(rateLimit) })
@@ -150,14 +162,20 @@ export async function showUses ({ uses }: ApiKeysService, output: Output, id: st
   else await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
 }
 
+export interface RotateKeyOptions extends ExpiryOptions { overlap?: string }
+
 /** Creates a key's successor and shows its text. @throws UsageError, UsersError */
 export async function rotateKey (
   keys: ApiKeysService,
   output: Output,
   id: string,
-  { overlap }: { overlap?: string }
+  options: RotateKeyOptions
 ): Promise<void> {
-  await show(output, await keys.rotate(id, overlap === undefined ? {} : { overlap: secondsOf(overlap) }))
+  const { overlap } = options
+  await show(output, await keys.rotate(id, {
+    ...expiryOf(options),
+    ...(overlap !== undefined && { overlap: secondsOf(overlap) })
+  }))
 }
 
 /** Revokes a key. @throws UsersError */

@@ -10,7 +10,7 @@ import { addImportCommand } from './import-command.ts'
 import { type EventListOptions, explained, listEvents, tailEvents, type TailOptions } from './events.ts'
 import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey,
-  showUses
+  type RotateKeyOptions, showUses
 } from './keys.ts'
 import type { Output } from './output.ts'
 import {
@@ -78,8 +78,11 @@ function addKeyCommands (program: Command): void {
   keyCommand('rotate', 'create a successor with the same name, scopes and bounds; its text is the answer')
     .argument('<id>', 'key_…')
     .option('--overlap <time>', 'how long the old key keeps working: seconds, or 15m, 24h, 7d (default: 24h)')
+    .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: as long as the old key was to live)')
+    .option('--expires-at <moment>', 'an RFC 3339 date and time')
+    .option('--no-expires', 'it never expires')
     .option(...keyPrefix)
-    .action((id: string, options: Common & KeyOptions & { overlap?: string }) =>
+    .action((id: string, options: Common & KeyOptions & RotateKeyOptions) =>
       withKeys(options, (keys, output) => rotateKey(keys, output, id, options)))
 
   keyCommand('revoke', 'revoke a key for good')

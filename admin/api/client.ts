@@ -23,6 +23,8 @@ export interface Upload {
   file: Blob
   type: string
   signal: AbortSignal
+  /** Called with each part of the answer. */
+  onText: (part: string) => void
 }
 
 type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -140,11 +142,22 @@ export function createClient ({ base, token, tenant, onUnauthorized }: ClientOpt
     get: async (path, options) => readAnswer(await request('GET', path, options)),
     send: async (method, path, options) => readAnswer(await request(method, path, options)),
     async upload (path, options) {
-      const response = await once('POST', path, options)
-      // The connection may break while the answer comes.
-      return await response.text().catch((error: unknown) => {
+      const { body } = await once('POST', path, options)
+      const reader = (body ?? new ReadableStream<Uint8Array>()).getReader()
+      const decoder = new TextDecoder()
+      let text = ''
+      try {
+        for (;;) {
+          const { done, value } = await reader.read()
+          const part = decoder.decode(value, { stream: !done })
+          text += part
+          options.onText(part)
+          if (done) return text
+        }
+      } catch (error) {
+        // The connection may break while the answer comes.
         throw options.signal.aborted ? error : new ApiError(0, undefined, null)
-      })
+      }
     },
     stream: async (path, options) => (await request('GET', path, options)).body ?? new ReadableStream()
   }

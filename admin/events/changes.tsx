@@ -17,7 +17,7 @@ function changesOf (before: Json | undefined, after: Json | undefined, path: rea
 }
 
 /** The schema of a member, as deep as it is known. */
-function schemaAt (schema: Schema, path: readonly string[]): { schema: Schema, labels: string[] } {
+export function schemaAt (schema: Schema, path: readonly string[]): { schema: Schema, labels: string[] } {
   const [name, ...rest] = path
   if (name === undefined) return { schema, labels: [] }
   const kind = kindOf(schema)

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
+import type { LoggedEvent } from '../api/types.ts'
 import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { SelectField } from '../parts/field.tsx'
 import { useSpeech } from '../state/texts.ts'
+import { type Role, Who } from './who.tsx'
 
 const NAMES = ['type', 'subject', 'actor', 'since', 'until'] as const
 /** The types to choose from. */
@@ -30,13 +32,15 @@ export function writeEventQuery (query: EventQuery): URLSearchParams {
 interface EventFiltersProps {
   query: EventQuery
   /** Whom the ids stand for, as far as that is known. */
-  names: Readonly<Record<'subject' | 'actor', string | undefined>>
+  names: Readonly<Record<Role, string | undefined>>
+  /** The events that are shown. */
+  shown: readonly LoggedEvent[]
   error: unknown
   onQuery: (query: EventQuery, isTyped: boolean) => void
 }
 
 /** What narrows the log. */
-export function EventFilters ({ query, names, error, onQuery }: EventFiltersProps) {
+export function EventFilters ({ query, names, shown, error, onQuery }: EventFiltersProps) {
   const { say, sayFault } = useSpeech()
   const change = (name: typeof NAMES[number], value: string, isTyped: boolean): void => {
     const { [name]: before, ...others } = query
@@ -56,14 +60,14 @@ export function EventFilters ({ query, names, error, onQuery }: EventFiltersProp
       onValue={(local) => change(name, fromLocal(local), true)}
     />
   )
-  const id = (name: 'subject' | 'actor') => (
-    <DebouncedField
-      label={say(`events.${name}`)}
-      placeholder={say('users.id')}
-      value={query[name] ?? ''}
-      {...(names[name] !== undefined && { hint: names[name] })}
-      fault={faultOf(name)}
-      onValue={(value) => change(name, value, true)}
+  const id = (role: Role) => (
+    <Who
+      role={role}
+      value={query[role] ?? ''}
+      name={names[role]}
+      shown={shown}
+      fault={faultOf(role)}
+      onValue={(value) => change(role, value, true)}
     />
   )
   // On a narrow screen they would push the log out of view.

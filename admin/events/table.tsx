@@ -57,7 +57,7 @@ export function EventTable ({ label, events }: EventTableProps) {
       rows={events}
       rowKey={({ id }) => id}
       columns={[
-        column('time', ({ timestamp }) => <Time moment={timestamp} />),
+        column('time', ({ timestamp }) => <Time moment={timestamp} isExact />),
         column('type', ({ type }) => <code>{type}</code>),
         ...offers.tenants
           ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]

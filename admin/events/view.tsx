@@ -127,6 +127,7 @@ export function EventsView ({ query }: { query: URLSearchParams }) {
       <EventFilters
         query={wanted}
         names={{ subject: nameOf('subject'), actor: nameOf('actor') }}
+        shown={read?.events ?? []}
         error={error}
         onQuery={onQuery}
       />

@@ -1,42 +1,47 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
-import { labelOf } from '../form/kinds.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { Field, SelectField } from '../parts/field.tsx'
-import { useGuard } from '../state/route.ts'
+import { hrefOf, useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Selected } from '../users/bulk.ts'
-import { userSchema } from '../users/schema.ts'
 import { Columns } from './columns.tsx'
+import { showIn, useFileDrop } from './drop.ts'
 import { importFile, type Imported, isTable, type OnConflict } from './import.ts'
 import { guess, isMappable, type Mapping, unused, written } from './mapping.ts'
 import { Refused } from './refused.tsx'
-import { headerOf } from './table-file.ts'
+import { beginningOf, type Table, tableOf } from './table-file.ts'
+import { useFaultWords } from './words.ts'
+
+const NEWEST_FIRST = new URLSearchParams({ sort: '-createdAt' })
 
 type Phase = 'choosing' | 'checking' | 'checked' | 'importing' | 'imported'
 
 interface ImportDialogProps {
+  /** The file to begin with, such as one that was dropped on the list. */
+  file: File | undefined
   onClose: (isChanged: boolean) => void
   /** Called with the users that were created, to delete them again. */
   onUndo: (created: readonly Selected[]) => void
 }
 
-/** A file, and for a table its columns. */
-interface Chosen { file: File, columns: readonly string[] | null }
+/** A file, and how it is divided if it is a table. */
+interface Chosen { file: File, table: Table | null }
 
 /** Imports users from a file, after it was checked: nothing is written before. */
-export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
-  const speech = useSpeech()
-  const { say, sayError, sayFault } = speech
-  const { client, can, capabilities } = useSession()
+export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogProps) {
+  const { say } = useSpeech()
+  const { client, can } = useSession()
+  const { labels, words } = useFaultWords()
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const [mapping, setMapping] = useState<Mapping>({})
   const [onConflict, setOnConflict] = useState<OnConflict>('fail')
   const [phase, setPhase] = useState<Phase>('choosing')
   const [result, setResult] = useState<Imported | null>(null)
+  const [answered, setAnswered] = useState(0)
   const [error, setError] = useState<unknown>(null)
+  const form = useRef<HTMLFormElement>(null)
   const controller = useRef(new AbortController())
   const latest = useRef<File | undefined>(undefined)
   // What was imported before an end stays.
@@ -45,38 +50,56 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
   useEffect(() => () => controller.current.abort(), [])
   useGuard(() => phase !== 'importing', say('import.leave'))
 
-  /** What is wrong with a line or with the header. */
-  const words = (error: unknown): string => error instanceof ApiError && error.faults.length > 0
-    ? error.faults.map((fault) => `${fault.pointer ?? ''} ${sayFault(fault)}`.trim()).join(' ')
-    : sayError(error)
+  // The button that began it is disabled: the focus goes to what came of it, and the next button comes into view too.
+  useEffect(() => {
+    if (phase === 'choosing') return
+    form.current?.querySelector('.bar:last-child')?.scrollIntoView({ block: 'nearest' })
+    form.current?.querySelector<HTMLElement>('[role=status]')?.focus()
+  }, [phase])
+  useEffect(() => {
+    if (error !== null) form.current?.querySelector<HTMLElement>('[type=submit]')?.focus()
+  }, [error])
+
   const forget = (): void => {
     setPhase('choosing')
     setResult(null)
     setError(null)
   }
-  const properties = Object.entries(Object(userSchema(capabilities, speech)['properties']))
-  const labels = Object.fromEntries(properties.map(([name, schema]) => [name, labelOf(name, Object(schema))]))
   async function choose (file: File | undefined): Promise<void> {
     forget()
     setChosen(null)
     latest.current = file
     if (file === undefined) return
-    const columns = isTable(file.name) ? await headerOf(file).catch(() => null) : null
+    const beginning = await beginningOf(file).catch(() => '')
     // Another one was chosen meanwhile.
     if (latest.current !== file) return
-    setMapping(columns === null ? {} : guess(columns.filter(isMappable), Object.keys(labels)))
-    setChosen({ file, columns })
+    if (beginning === null) return setError(say('import.notText'))
+    const table = isTable(file.name) ? tableOf(beginning) : null
+    // The same columns again keep what was chosen for them.
+    if (table === null || table.columns.join('\n') !== chosen?.table?.columns.join('\n')) {
+      setMapping(table === null ? {} : guess(table.columns.filter(isMappable), Object.keys(labels)))
+    }
+    setChosen({ file, table })
   }
-  const ignored = chosen?.columns == null ? [] : unused(mapping, chosen.columns)
-  const map = chosen?.columns == null ? '' : written(mapping, chosen.columns)
+  const input = (): HTMLInputElement | null | undefined => form.current?.querySelector('input[type=file]')
+  const take = (file: File): void => {
+    showIn(input(), file)
+    choose(file)
+  }
+  useEffect(() => { if (dropped !== undefined) take(dropped) }, [])
+  const isOver = useFileDrop(isBusy || phase === 'imported' ? null : take, true)
+  const columns = chosen?.table?.columns
+  const ignored = columns === undefined ? [] : unused(mapping, columns)
+  const map = columns === undefined ? '' : written(mapping, columns)
   async function send ({ file }: Chosen, isDry: boolean): Promise<void> {
     const { signal } = controller.current = new AbortController()
     setPhase(isDry ? 'checking' : 'importing')
     setError(null)
+    setAnswered(0)
     if (!isDry) hasBegun.current = true
     try {
       setResult(await importFile(client, file, {
-        onConflict, isDry, map: map === '' && ignored.length === 0 ? null : map, signal
+        onConflict, isDry, map: map === '' && ignored.length === 0 ? null : map, signal, onProgress: setAnswered
       }))
       setPhase(isDry ? 'checked' : 'imported')
     } catch (error) {
@@ -87,7 +110,7 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
   }
   const submit = (event: Event): void => {
     event.preventDefault()
-    if (chosen === null) setError(say('import.noFile'))
+    if (chosen === null) setError((error: unknown) => error ?? say('import.noFile'))
     else if (!isBusy) send(chosen, true)
   }
   const close = (): void => {
@@ -95,21 +118,12 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
     else onClose(hasBegun.current)
   }
   const isEnd = phase === 'imported'
+  const total = result === null ? 0 : Object.values(result.counts).reduce((sum, count) => sum + count, 0)
+  const progress = phase === 'importing' ? { value: Math.min(answered, total), max: total } : {}
+  const isReady = phase === 'checked' && result !== null && result.counts.created + result.counts.updated > 0
   return (
     <Dialog title={say('import.title')} onClose={close}>
-      <form
-        noValidate
-        onSubmit={submit}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault()
-          const files = event.dataTransfer?.files
-          if (isBusy || isEnd || files === undefined) return
-          const input = event.currentTarget.querySelector<HTMLInputElement>('input[type=file]')
-          if (input !== null) input.files = files
-          choose(files[0])
-        }}
-      >
+      <form ref={form} class={isOver ? 'drop over' : 'drop'} noValidate onSubmit={submit}>
         {!isEnd && (
           <>
             <Field label={say('import.file')} hint={say('import.fileHelp')} isRequired>
@@ -119,15 +133,18 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
                   type='file'
                   accept='.csv,.tsv,.txt,.ndjson,.jsonl'
                   disabled={isBusy}
+                  // Else a file that is chosen once more, after it was mended, would be no change.
+                  onClick={(event) => { event.currentTarget.value = '' }}
+                  onCancel={() => showIn(input(), latest.current)}
                   onChange={(event) => { choose(event.currentTarget.files?.[0]) }}
                 />
               )}
             </Field>
-            {chosen?.columns != null && (
+            {columns !== undefined && (
               <details open={map !== '' || ignored.length > 0}>
                 <summary>{say('import.columns')}</summary>
                 <Columns
-                  columns={chosen.columns}
+                  columns={columns}
                   mapping={mapping}
                   labels={labels}
                   onMapping={(mapping) => {
@@ -152,15 +169,17 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
           </>
         )}
         <Alert error={error} />
-        {isBusy && <progress aria-label={say(`import.${phase}`)} />}
-        <p role='status'>
+        {isBusy && <progress {...progress} aria-label={say(`import.${phase}`)} />}
+        <p role='status' tabIndex={-1}>
           {isBusy && say(`import.${phase}`)}
+          {phase === 'importing' && ` ${say('bulk.progress', { done: Math.min(answered, total), count: total })}`}
           {result !== null && !isBusy && say(isEnd ? 'import.done' : 'import.would', { ...result.counts })}
         </p>
         {result !== null && result.refused.length > 0 && chosen !== null && (
           <Refused
             file={chosen.file}
-            isTable={chosen.columns !== null}
+            table={chosen.table}
+            from={mapping['name'] ?? []}
             refused={result.refused}
             wordsOf={words}
           />
@@ -169,18 +188,21 @@ export function ImportDialog ({ onClose, onUndo }: ImportDialogProps) {
           {/* Two buttons: one that turned into the other while it is clicked would import unseen. */}
           {!isEnd && (
             <>
-              <button type='submit' class={phase === 'checked' ? '' : 'primary'} disabled={isBusy}>
+              <button type='submit' class={isReady ? '' : 'primary'} disabled={isBusy}>
                 {say('import.check')}
               </button>
               <button
                 type='button'
-                class={phase === 'checked' ? 'primary' : ''}
-                disabled={phase !== 'checked' || chosen === null}
+                class={isReady ? 'primary' : ''}
+                disabled={!isReady || chosen === null}
                 onClick={() => { if (chosen !== null) send(chosen, false) }}
               >
                 {say('import.start')}
               </button>
             </>
+          )}
+          {isEnd && result !== null && result.created.length > 0 && can('users:read') && (
+            <a class='button' href={hrefOf(['users'], NEWEST_FIRST)} onClick={close}>{say('import.show')}</a>
           )}
           {isEnd && result !== null && result.created.length > 0 && can('users:delete') && (
             <button

@@ -22,6 +22,8 @@ export interface ImportSettings {
   /** Where members come from, as the API writes it; others are ignored. null: from the columns of their names. */
   map: string | null
   signal: AbortSignal
+  /** Called with the number of lines that the server has answered to. */
+  onProgress: (lines: number) => void
 }
 
 /** True unless the name of a file says that it has a line of JSON for each user. */
@@ -39,7 +41,7 @@ function readLine (text: string): Json {
 export async function importFile (
   client: Client,
   file: File,
-  { onConflict, isDry, map, signal }: ImportSettings
+  { onConflict, isDry, map, signal, onProgress }: ImportSettings
 ): Promise<Imported> {
   const query = new URLSearchParams({
     onConflict,
@@ -50,7 +52,16 @@ export async function importFile (
     ...map !== null && { ...map !== '' && { map }, ignoreUnknown: 'true' }
   })
   const type = isTable(file.name) ? 'text/csv' : 'application/x-ndjson'
-  const text = await client.upload(`/users/import?${query.toString()}`, { file, type, signal })
+  let answered = 0
+  const text = await client.upload(`/users/import?${query.toString()}`, {
+    file,
+    type,
+    signal,
+    onText (part) {
+      answered += part.split('\n').length - 1
+      onProgress(answered)
+    }
+  })
   const lines = text.split('\n').filter((line) => line !== '').map(readLine).filter(isObject)
   const { summary } = lines[lines.length - 1] ?? {}
   // The answer was cut off, and so was the import.

@@ -1,23 +1,29 @@
-import { useState } from 'preact/hooks'
+import { Alert, useAction } from '../parts/feedback.tsx'
 import { save } from '../parts/save.ts'
+import { useLoad } from '../state/load.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Imported } from './import.ts'
-import { recordsOf, textOf } from './table-file.ts'
+import { namesOf, recordsOf, type Table, textOf } from './table-file.ts'
 
 interface RefusedProps {
   file: File
-  isTable: boolean
+  /** How the file is divided; null: each line is JSON. */
+  table: Table | null
+  /** The columns that names come from. */
+  from: readonly string[]
   refused: Imported['refused']
   wordsOf: (error: unknown) => string
 }
 
 // As many lines of a fault are named.
 const LINES = 10
+// Of a longer file the lines are not called after whom they are about.
+const LONGEST = 16 * 1024 * 1024
 
 /** The refused lines of a file by what is wrong with them, and as a file to mend. */
-export function Refused ({ file, isTable, refused, wordsOf }: RefusedProps) {
+export function Refused ({ file, table, from, refused, wordsOf }: RefusedProps) {
   const { say, number } = useSpeech()
-  const [isBusy, setBusy] = useState(false)
+  const { error, isBusy, run } = useAction()
   const groups = new Map<string, number[]>()
   for (const { line, error } of refused) {
     const words = wordsOf(error)
@@ -25,17 +31,22 @@ export function Refused ({ file, isTable, refused, wordsOf }: RefusedProps) {
     if (lines === undefined) groups.set(words, [line])
     else lines.push(line)
   }
+  const named = new Set([...groups.values()].flatMap((lines) => lines.slice(0, LINES)))
+  const names = useLoad([...named].join(), async () =>
+    file.size > LONGEST ? null : namesOf(await textOf(file), named, table, from)).value
+  const lineOf = (line: number): string => {
+    const name = names?.get(line)
+    return name === undefined ? number(line) : `${number(line)} (\u2068${name}\u2069)`
+  }
   async function saveThem (): Promise<void> {
-    setBusy(true)
     const wanted = new Set(refused.map(({ line }) => line))
     const found: string[] = []
-    for (const { line, text } of recordsOf(await textOf(file), isTable)) {
+    for (const { line, text } of recordsOf(await textOf(file), table !== null)) {
       // The header, and a line before it that names the separator.
-      const isHeader = isTable && (line === 1 || (line === 2 && /^sep=/i.test(found[0] ?? '')))
+      const isHeader = table !== null && (line === 1 || (line === 2 && /^sep=/i.test(found[0] ?? '')))
       if (isHeader || wanted.has(line)) found.push(text)
     }
     save(new Blob([`${found.join('\n')}\n`], { type: file.type }), `refused-${file.name}`)
-    setBusy(false)
   }
   return (
     <>
@@ -43,15 +54,16 @@ export function Refused ({ file, isTable, refused, wordsOf }: RefusedProps) {
       <ul class='refused'>
         {[...groups].map(([words, lines]) => (
           <li key={words}>
-            <bdi>{words}</bdi>{' '}
-            <span class='muted'>
-              {say('import.lines', { count: lines.length, lines: lines.slice(0, LINES).map(number).join(', ') })}
-              {lines.length > LINES && ' …'}
-            </span>
+            {say('import.lines', {
+              count: lines.length,
+              lines: lines.slice(0, LINES).map(lineOf).join(', ') + (lines.length > LINES ? ' …' : '')
+            })}
+            : <bdi>{words}</bdi>
           </li>
         ))}
       </ul>
-      <p><button type='button' disabled={isBusy} onClick={() => { saveThem() }}>{say('import.saveRefused')}</button></p>
+      <Alert error={error} />
+      <p><button type='button' disabled={isBusy} onClick={() => run(saveThem)}>{say('import.saveRefused')}</button></p>
     </>
   )
 }

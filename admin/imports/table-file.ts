@@ -26,20 +26,12 @@ export async function textOf (file: Blob): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-// Of a large table the header is enough.
-const HEADER_MAX = 64 * 1024
-const SEPARATOR = /^sep=(.)\r?$/i
-
-/** The names in the header of a table, as the server divides it. */
-export async function headerOf (file: File): Promise<string[]> {
-  const [first, second] = recordsOf(await textOf(file.slice(0, HEADER_MAX)), true)
-  const named = SEPARATOR.exec(first?.text ?? '')?.[1]
-  const header = (named === undefined ? first : second)?.text ?? ''
-  const separator = named ?? [',', ';', '\t'].find((each) => header.includes(each)) ?? ','
+/** The cells of a record, without the blanks around them. */
+function cellsOf (record: string, separator: string): string[] {
   const cells: string[] = []
   let cell = ''
   let isQuoted = false
-  for (const character of header) {
+  for (const character of record) {
     if (character === '"') isQuoted = !isQuoted
     else if (character === separator && !isQuoted) {
       cells.push(cell.trim())
@@ -47,4 +39,54 @@ export async function headerOf (file: File): Promise<string[]> {
     } else cell += character
   }
   return [...cells, cell.trim()]
+}
+
+// Of a large table the header is enough.
+const HEADER_MAX = 64 * 1024
+const SEPARATOR = /^sep=(.)\r?$/i
+
+/** How a table is divided, and the names in its header. */
+export interface Table { separator: string, columns: readonly string[] }
+
+/** The beginning of a file; null: it is no text. */
+export async function beginningOf (file: File): Promise<string | null> {
+  const text = await textOf(file.slice(0, HEADER_MAX))
+  return text.includes('\0') ? null : text
+}
+
+/** What the beginning of a table says of it, as the server divides it. */
+export function tableOf (text: string): Table {
+  const [first, second] = recordsOf(text, true)
+  const named = SEPARATOR.exec(first?.text ?? '')?.[1]
+  const header = (named === undefined ? first : second)?.text ?? ''
+  const separator = named ?? [',', ';', '\t'].find((each) => header.includes(each)) ?? ','
+  return { separator, columns: cellsOf(header, separator) }
+}
+
+/** Whom the records on some lines are about. `from`: the columns of a name. `table`: null if each line is JSON. */
+export function namesOf (
+  text: string,
+  lines: ReadonlySet<number>,
+  table: Table | null,
+  from: readonly string[]
+): Map<number, string> {
+  const places = from.map((column) => table?.columns.indexOf(column) ?? -1)
+  const names = new Map<number, string>()
+  for (const { line, text: record } of recordsOf(text, table !== null)) {
+    if (!lines.has(line)) continue
+    const cells = table === null ? [] : cellsOf(record, table.separator)
+    const name = table === null ? nameIn(record) : places.map((place) => cells[place] ?? '').join(' ').trim()
+    if (name !== '') names.set(line, name)
+    if (names.size === lines.size) break
+  }
+  return names
+}
+
+function nameIn (line: string): string {
+  try {
+    const { name } = Object(JSON.parse(line))
+    return typeof name === 'string' ? name : ''
+  } catch {
+    return ''
+  }
 }

@@ -2,21 +2,24 @@ import { useState } from 'preact/hooks'
 import type { Fault, NewApiKey } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
-import { Checkbox, SelectField, TextField } from '../parts/field.tsx'
+import { Checkbox, TextField } from '../parts/field.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from '../users/faults.ts'
+import { expiryOf, Lifetime, usualLifetime } from './lifetime.tsx'
 
-const LIFETIMES = [30, 90, 365]
-/** As long as the caller's own key, which may be for ever. */
-const LONGEST = 'longest'
-const DAY_SECONDS = 86_400
+/** What the scopes let a key do. */
+const MEANINGS = [
+  'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
+  'webhooks:write', 'tenants:read', 'tenants:delete'
+] as const
 
-/** The lifetimes, in days, that a key which expires then can give: none beyond its own. */
-function lifetimesUntil (expiresAt: string | undefined): number[] {
-  const left = expiresAt === undefined ? Infinity : Date.parse(expiresAt) - Date.now()
-  return LIFETIMES.filter((days) => days * DAY_SECONDS * 1000 < left)
+/** A scope with what it means. */
+function ScopeLabel ({ scope }: { scope: string }) {
+  const { say } = useSpeech()
+  const known = MEANINGS.find((each) => each === scope)
+  return <><code>{scope}</code>{known !== undefined && <span class='muted'> {say(`scope.${known}`)}</span>}</>
 }
 
 /** A form for a new key, and then its text, once. A key can only give the scopes that it has. */
@@ -26,8 +29,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
   const [name, setName] = useState('')
   const [owner, setOwner] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(caller.scopes.filter((each) => each === 'users:read'))
-  const lifetimes = lifetimesUntil(caller.expiresAt)
-  const [lifetime, setLifetime] = useState(caller.expiresAt === undefined ? '365' : String(lifetimes[0] ?? LONGEST))
+  const [lifetime, setLifetime] = useState(usualLifetime(caller))
   const [made, setMade] = useState<NewApiKey | null>(null)
   const [faults, setFaults] = useState<readonly Fault[]>([])
   const { error, isBusy, run } = useAction()
@@ -40,10 +42,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
     event.preventDefault()
     setFaults([])
     run(async () => {
-      const expiry = lifetime === LONGEST
-        ? { expiresAt: caller.expiresAt ?? null }
-        : { expiresIn: Number(lifetime) * DAY_SECONDS }
-      const body = { name, scopes: [...scopes], ...expiry, ...(owner.trim() !== '' && { owner }) }
+      const body = { name, scopes: [...scopes], ...expiryOf(lifetime, caller), ...(owner.trim() !== '' && { owner }) }
       try {
         setMade((await client.send<NewApiKey>('POST', '/api-keys', { body })).body)
       } catch (error) {
@@ -83,7 +82,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
             {caller.scopes.map((scope) => (
               <Checkbox
                 key={scope}
-                label={<code>{scope}</code>}
+                label={<ScopeLabel scope={scope} />}
                 checked={scopes.includes(scope)}
                 onChecked={(on) => setScopes(on ? [...scopes, scope] : scopes.filter((each) => each !== scope))}
               />
@@ -91,16 +90,7 @@ export function CreateKey ({ onClose }: { onClose: (isMade: boolean) => void }) 
           </div>
           {scopeFault !== undefined && <p class='fault'>{scopeFault}</p>}
         </fieldset>
-        <SelectField
-          label={say('keys.lifetime')}
-          value={lifetime}
-          fault={faultAt('/expires')}
-          options={[
-            ...lifetimes.map((days) => [String(days), say('keys.days', { count: days })] as const),
-            [LONGEST, say(caller.expiresAt === undefined ? 'keys.forever' : 'keys.untilOwn')]
-          ]}
-          onValue={setLifetime}
-        />
+        <Lifetime value={lifetime} fault={faultAt('/expires')} onValue={setLifetime} />
         <div class='bar'>
           <button type='submit' class='primary' disabled={isBusy}>{say('keys.create')}</button>
           <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>

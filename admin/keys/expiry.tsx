@@ -3,8 +3,15 @@ import { Time } from '../parts/feedback.tsx'
 import { useSpeech } from '../state/texts.ts'
 
 const DAY_MS = 86_400_000
-/** Days before its end from which a key is said to expire soon. */
-const SOON_DAYS = 30
+/** Days before its end from which a key is said to expire soon: a seventh of its life, within these bounds. */
+const SOON_DAYS = { least: 14, most: 30 }
+
+function isSoon ({ createdAt, expiresAt }: ApiKey): boolean {
+  if (expiresAt === undefined) return false
+  const end = Date.parse(expiresAt)
+  const seventh = (end - Date.parse(createdAt)) / DAY_MS / 7
+  return end - Date.now() < Math.max(SOON_DAYS.least, Math.min(SOON_DAYS.most, seventh)) * DAY_MS
+}
 
 export function isActive ({ revokedAt, expiresAt }: ApiKey): boolean {
   return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
@@ -19,7 +26,7 @@ export function KeyStatus ({ apiKey }: { apiKey: ApiKey }) {
   }
   if (!isActive(apiKey)) return <span class='badge off'>{say('keys.expired')}</span>
   const days = expiresAt === undefined ? Infinity : Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)
-  if (days >= SOON_DAYS) return <span class='badge on'>{say('keys.active')}</span>
+  if (!isSoon(apiKey)) return <span class='badge on'>{say('keys.active')}</span>
   return <span class='badge soon'>{days < 1 ? say('keys.today') : say('keys.soon', { count: days })}</span>
 }
 

@@ -8,6 +8,8 @@ import { Overlap, USUAL_OVERLAP } from '../parts/overlap.tsx'
 import { SecretDialog } from '../parts/secret.tsx'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
+import { faultsOf } from '../users/faults.ts'
+import { AS_BEFORE, expiryOf, Lifetime } from './lifetime.tsx'
 
 interface DialogProps {
   apiKey: ApiKey
@@ -16,18 +18,20 @@ interface DialogProps {
 
 /** Replaces a key: the new text is shown once, and the old one goes on for a while. */
 export function RotateKey ({ apiKey, onClose }: DialogProps) {
-  const { say } = useSpeech()
-  const { client } = useSession()
+  const { say, sayFault } = useSpeech()
+  const { client, capabilities: { caller } } = useSession()
+  const [lifetime, setLifetime] = useState(AS_BEFORE)
   const [overlap, setOverlap] = useState(USUAL_OVERLAP)
   const [made, setMade] = useState<NewApiKey | null>(null)
   const { error, isBusy, run } = useAction()
   const submit = (event: Event): void => {
     event.preventDefault()
     run(async () => {
-      const body = { overlap }
+      const body = { overlap, ...expiryOf(lifetime, caller) }
       setMade((await client.send<NewApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { body })).body)
     })
   }
+  const fault = faultsOf(error).find(({ pointer }) => pointer?.startsWith('/expires') === true)
   const title = say('keys.rotateOf', { name: apiKey.name })
   if (made !== null) {
     return (
@@ -38,6 +42,7 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
     <Dialog title={title} onClose={() => onClose(false)}>
       <form onSubmit={submit}>
         <p>{say('keys.rotateHelp')}</p>
+        <Lifetime isRotation value={lifetime} fault={fault && sayFault(fault)} onValue={setLifetime} />
         <Overlap label={say('keys.overlap')} value={overlap} onValue={setOverlap} />
         <Alert error={error} />
         <div class='bar'>

@@ -34,8 +34,10 @@ function Scopes ({ scopes }: Pick<ApiKey, 'scopes'>) {
   )
 }
 
+interface NameProps { apiKey: ApiKey, predecessor: ApiKey | undefined, successor: ApiKey | undefined }
+
 /** A key's name and how its text begins, with links to the keys that it replaced or was replaced by. */
-function Name ({ apiKey: { id, name, start, rotatedFrom }, successor }: { apiKey: ApiKey, successor?: ApiKey }) {
+function Name ({ apiKey: { id, name, start, rotatedFrom }, predecessor, successor }: NameProps) {
   const { say } = useSpeech()
   const { capabilities: { caller } } = useSession()
   return (
@@ -44,8 +46,16 @@ function Name ({ apiKey: { id, name, start, rotatedFrom }, successor }: { apiKey
       {id === caller.id && <span class='muted'> ({say('keys.own')})</span>}
       <div class='hint'>
         <code>{start}…</code>{' '}
-        {rotatedFrom !== undefined && <a href={keyHref(rotatedFrom)}>{say('keys.predecessor')}</a>}{' '}
-        {successor !== undefined && <a href={keyHref(successor.id)}>{say('keys.successor')}</a>}
+        {rotatedFrom !== undefined && (
+          <a href={keyHref(rotatedFrom)}>
+            {predecessor === undefined
+              ? say('keys.replacesOther')
+              : say('keys.replaces', { start: predecessor.start })}
+          </a>
+        )}{' '}
+        {successor !== undefined && (
+          <a href={keyHref(successor.id)}>{say('keys.replacedBy', { start: successor.start })}</a>
+        )}
       </div>
     </>
   )
@@ -73,10 +83,13 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
     cell: Column<ApiKey>['cell']
   ): Column<ApiKey> => ({ key, label: say(`keys.${key}`), heading: say(`keys.${key}`), cell })
   const columnsOf = (keys: readonly ApiKey[]): Array<Column<ApiKey>> => [
-    column('name', (apiKey) => {
-      const successor = keys.find(({ rotatedFrom }) => rotatedFrom === apiKey.id)
-      return <Name apiKey={apiKey} {...(successor !== undefined && { successor })} />
-    }),
+    column('name', (apiKey) => (
+      <Name
+        apiKey={apiKey}
+        predecessor={keys.find(({ id }) => id === apiKey.rotatedFrom)}
+        successor={keys.find(({ rotatedFrom }) => rotatedFrom === apiKey.id)}
+      />
+    )),
     column('status', (apiKey) => <KeyStatus apiKey={apiKey} />),
     column('lastUsed', ({ lastUsedAt }) => lastUsedAt === undefined ? say('page.never') : <Ago moment={lastUsedAt} />),
     ...keys.some(({ owner }) => owner !== undefined)
@@ -98,10 +111,10 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
     cell: (apiKey) => isActive(apiKey) && (
       <span class='bar'>
         <button type='button' class='small' onClick={() => setOpen({ is: 'rotate', apiKey })}>
-          {say('keys.rotate')}<span class='visually-hidden'>: {apiKey.name}</span>
+          {say('keys.rotate')}…<span class='visually-hidden'>: {apiKey.name}</span>
         </button>
         <button type='button' class='small danger' onClick={() => setOpen({ is: 'revoke', apiKey })}>
-          {say('keys.revoke')}<span class='visually-hidden'>: {apiKey.name}</span>
+          {say('keys.revoke')}…<span class='visually-hidden'>: {apiKey.name}</span>
         </button>
       </span>
     )

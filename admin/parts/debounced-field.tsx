@@ -7,6 +7,8 @@ interface DebouncedFieldProps {
   label: string
   hint?: string
   placeholder?: string
+  /** The id of a list of suggestions. */
+  list?: string
   fault?: string | undefined
   type?: 'search' | 'date' | 'datetime-local'
   inputMode?: 'decimal'

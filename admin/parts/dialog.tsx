@@ -38,6 +38,8 @@ export function Dialog ({ title, onClose, confirmClose, look, children }: Dialog
       aria-labelledby={heading}
       onClick={({ target }) => { if (look === 'palette' && target === element.current) onClose() }}
       onCancel={(event) => {
+        // The chooser of a file inside has a cancel event too, which bubbles.
+        if (event.target !== event.currentTarget) return
         event.preventDefault()
         if (confirmClose === undefined || window.confirm(confirmClose)) onClose()
       }}

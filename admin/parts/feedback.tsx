@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
@@ -114,12 +114,15 @@ export function CopyButton ({ what, text, onCopied }: CopyProps) {
 }
 
 /** A moment, in the person's time zone; the exact one as a tooltip. */
-export function Time ({ moment }: { moment: string }) {
+export function Time ({ moment, isExact = false }: { moment: string, isExact?: boolean }) {
   const { time } = useSpeech()
-  return <time dateTime={moment} title={moment}>{time(moment)}</time>
+  return <time dateTime={moment} title={moment}>{time(moment, isExact)}</time>
 }
 
-/** Runs what a person has asked for: says whether it runs, and what went wrong. */
+/**
+ * Runs what a person has asked for: says whether it runs, and what went wrong. A button that is disabled meanwhile
+ * loses the focus, and gets it back.
+ */
 export function useAction (): {
   error: unknown
   isBusy: boolean
@@ -129,6 +132,12 @@ export function useAction (): {
   const [isBusy, setBusy] = useState(false)
   const { version } = useSession()
   const notify = useNotify()
+  const focused = useRef<Element | null>(null)
+  useLayoutEffect(() => {
+    const { current: element } = focused
+    if (isBusy || document.activeElement !== document.body) return
+    if (element instanceof HTMLElement && element.isConnected) element.focus()
+  }, [isBusy])
   // Whoever has signed in again is no longer told that the key was refused.
   useEffect(() => {
     setError((error: unknown) => error instanceof ApiError && error.isUnauthorized ? null : error)
@@ -137,6 +146,7 @@ export function useAction (): {
     error,
     isBusy,
     async run (action) {
+      focused.current = document.activeElement
       setBusy(true)
       setError(null)
       // What was done before, such as a save, would be taken for this.

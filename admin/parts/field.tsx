@@ -49,6 +49,8 @@ interface TextFieldProps {
   dir?: 'ltr' | 'auto'
   step?: number
   placeholder?: string
+  /** The id of a list of suggestions. */
+  list?: string
   label: string
   hint?: string | undefined
   fault?: string | undefined
@@ -60,7 +62,7 @@ interface TextFieldProps {
 /** One line of text. Its direction follows what is typed. */
 export function TextField (props: TextFieldProps) {
   const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue } = props
-  const { inputMode, name, step, placeholder } = props
+  const { inputMode, name, step, placeholder, list } = props
   return (
     <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
       {(control) => {
@@ -70,6 +72,7 @@ export function TextField (props: TextFieldProps) {
           ...(name !== undefined && { name }),
           ...(step !== undefined && { step }),
           ...(placeholder !== undefined && { placeholder }),
+          ...(list !== undefined && { list }),
           dir,
           value,
           spellcheck: false,

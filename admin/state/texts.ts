@@ -23,8 +23,8 @@ export interface Speech {
   /** A text with its values filled in. The plural form follows `count`. */
   say: (name: TextName, values?: Values) => string
   number: (value: number) => string
-  /** A moment for people, to the minute, in their own time zone. */
-  time: (moment: string) => string
+  /** A moment for people, to the minute or to the second, in their own time zone. */
+  time: (moment: string, isExact?: boolean) => string
   /** The day of a moment, in their own time zone. */
   day: (moment: string) => string
   /** The days of a time, the last of which ends when it does. */
@@ -47,6 +47,7 @@ export function createSpeech (texts: Texts, language: string): Speech {
   const numbers = new Intl.NumberFormat(locale)
   const spans = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const number = (value: number): string => numbers.format(value)
 
@@ -67,9 +68,9 @@ export function createSpeech (texts: Texts, language: string): Speech {
     language,
     say,
     number,
-    time (moment) {
+    time (moment, isExact = false) {
       const date = new Date(moment)
-      return Number.isNaN(date.getTime()) ? moment : times.format(date)
+      return Number.isNaN(date.getTime()) ? moment : (isExact ? exactTimes : times).format(date)
     },
     day: (moment) => days.format(new Date(moment)),
     span: (from, to) => days.formatRange(from, new Date(to.getTime() - 1)),

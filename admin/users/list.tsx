@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Listed, User } from '../api/types.ts'
 import { ImportDialog } from '../imports/dialog.tsx'
+import { useFileDrop } from '../imports/drop.ts'
 import { Missing, WhenLoaded } from '../parts/feedback.tsx'
 import { useCommand } from '../state/commands.ts'
 import { useLoad } from '../state/load.ts'
@@ -61,8 +62,14 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const state = readState(query, capabilities)
   const [selection, setSelection] = useState<Selection>(new Map())
   const [dialog, setDialog] = useState<'export' | 'import' | null>(null)
+  const [dropped, setDropped] = useState<File>()
+  const isOver = useFileDrop(can('users:write') ? openImport : null)
   // What an import has made, while the person is asked about its deletion.
   const [undone, setUndone] = useState<readonly Selected[] | null>(null)
+  function openImport (file?: File): void {
+    setDropped(file)
+    setDialog('import')
+  }
   const { page, limit, sort } = state
   const filter = filterQuery(state)
   const asked = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
@@ -78,7 +85,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
     else navigate(hrefOf(['users'], written))
   }
   const canExport = isCurrent && total > 0
-  useCommand('import', can('users:write'), () => setDialog('import'))
+  useCommand('import', can('users:write'), () => openImport())
   useCommand('export', canExport, () => setDialog('export'))
   // A selection is of what was shown: a new search begins with none, before it is painted.
   useLayoutEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
@@ -118,7 +125,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             onState({ ...state, columns }, true)
           }}
           onExport={() => setDialog('export')}
-          onImport={can('users:write') ? () => setDialog('import') : undefined}
+          onImport={can('users:write') ? () => openImport() : undefined}
         />
         <WhenLoaded loaded={loaded}>
           {(found) => (
@@ -144,9 +151,11 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         />
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
+      {isOver && <p class='drop over'>{say('import.drop')}</p>}
       {dialog === 'export' && <ExportDialog state={state} total={total} onClose={() => setDialog(null)} />}
       {dialog === 'import' && (
         <ImportDialog
+          file={dropped}
           onClose={(isChanged) => {
             setDialog(null)
             if (isChanged) loaded.reload()

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { Subject } from '../events/table.tsx'
 import { Ago } from '../parts/ago.tsx'
@@ -13,16 +13,18 @@ import { useSpeech } from '../state/texts.ts'
 import { DeliveryDialog } from './delivery.tsx'
 import { eventsOf } from './events.ts'
 import { RetryAll } from './retry-all.tsx'
-import { DeliveryStatus, resultOf } from './status.tsx'
+import { isOnItsWay, pauseAfter } from './retry.ts'
+import { DeliveryStatus, sayResult } from './status.tsx'
 
 /** What came of the last attempt, and how many there were. */
 function LastAttempt ({ attempts }: { attempts: Delivery['attempts'] }) {
-  const { say } = useSpeech()
+  const speech = useSpeech()
+  const { say } = speech
   const last = attempts[attempts.length - 1]
   if (last === undefined) return null
   return (
     <>
-      {say('hooks.result', { result: resultOf(last), milliseconds: last.milliseconds })}
+      {say('hooks.result', { result: sayResult(speech, last), milliseconds: last.milliseconds })}
       <span class='muted'>
         {' · '}<Ago moment={last.at} />
         {attempts.length > 1 && <> · {say('hooks.tries', { count: attempts.length })}</>}
@@ -31,8 +33,14 @@ function LastAttempt ({ attempts }: { attempts: Delivery['attempts'] }) {
   )
 }
 
-/** What was sent to a webhook, to whom it is about, and what came of it. */
-export function Deliveries ({ webhook }: { webhook: Webhook }) {
+interface DeliveriesProps {
+  webhook: Webhook
+  /** Called when something that was on its way has come to an end, after which the webhook may fail no longer. */
+  onSettled: () => void
+}
+
+/** What was sent to a webhook, to whom it is about, and what came of it. What is on its way is read again. */
+export function Deliveries ({ webhook, onSettled }: DeliveriesProps) {
   const { say } = useSpeech()
   const { client, can, capabilities: { offers, pageSize } } = useSession()
   const notify = useNotify()
@@ -41,6 +49,18 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
   const { loaded, pager } = usePages<Delivery>(path)
   const { error, isBusy, run } = useAction()
   const shown = loaded.value?.data ?? []
+  const coming = webhook.enabled ? shown.filter(isOnItsWay).length : 0
+  const before = useRef(0)
+  const looks = useRef(0)
+  useEffect(() => {
+    if (loaded.value === null) return
+    if (coming < before.current) onSettled()
+    looks.current = coming === before.current ? looks.current + 1 : 0
+    before.current = coming
+    if (coming === 0) return
+    const timer = setTimeout(loaded.reload, pauseAfter(looks.current))
+    return () => clearTimeout(timer)
+  }, [loaded.value])
   // Whose names can't be read is shown without them.
   const events = useLoad(shown.map(({ id }) => id).join(), async (signal) =>
     offers.events && can('events:read')
@@ -61,7 +81,7 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
       const about = event === undefined ? <code class='muted'>{id}</code> : <Subject event={event} />
       return <><code>{type}</code> {about}</>
     }),
-    column('status', ({ status }) => <DeliveryStatus status={status} />),
+    column('status', (delivery) => <DeliveryStatus delivery={delivery} />),
     column('last', ({ attempts }) => <LastAttempt attempts={attempts} />),
     column('next', ({ nextAttemptAt }) => {
       if (nextAttemptAt === undefined) return ''
@@ -110,7 +130,9 @@ export function Deliveries ({ webhook }: { webhook: Webhook }) {
           webhook={webhook}
           onClose={(isDone) => {
             setOpen(null)
-            if (isDone) loaded.reload()
+            if (!isDone) return
+            loaded.reload()
+            onSettled()
           }}
         />
       )}

@@ -32,11 +32,11 @@ export function DeliveryDialog ({ delivery, onClose }: { delivery: Delivery, onC
   const speech = useSpeech()
   const { say } = speech
   const { can, capabilities: { offers } } = useSession()
-  const { type, event, status, attempts } = delivery
+  const { type, event, attempts } = delivery
   return (
     <Dialog title={type} look='wide' onClose={onClose}>
       <p class='facts'>
-        <DeliveryStatus status={status} />
+        <DeliveryStatus delivery={delivery} />
         <span>webhook-id: <code>{event}</code></span>
         <CopyButton what='webhook-id' text={event} />
       </p>

@@ -16,7 +16,7 @@ import { useSpeech } from '../state/texts.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './form.tsx'
 import { Types } from './list.tsx'
-import { resultOf, WebhookStatus } from './status.tsx'
+import { sayResult, WebhookStatus } from './status.tsx'
 
 type Open = 'edit' | 'delete' | 'disable' | 'replay' | 'rotate'
 
@@ -67,7 +67,8 @@ function RotateSecret ({ webhook, onSecret, onClose }: RotateProps) {
 
 /** What can be done with a webhook. */
 function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => void }) {
-  const { say } = useSpeech()
+  const speech = useSpeech()
+  const { say } = speech
   const { client } = useSession()
   const notify = useNotify()
   const navigate = useNavigate()
@@ -89,7 +90,7 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
   }
   const test = (): Promise<void> => run(async () => {
     const { body: { attempts } } = await client.send<Delivery>('POST', `${path}/test`)
-    notify(say('hooks.tested', { result: attempts[0] === undefined ? '' : resultOf(attempts[0]) }))
+    notify(say('hooks.tested', { result: attempts[0] === undefined ? '' : sayResult(speech, attempts[0]) }))
     onChanged()
   })
   const close = (): void => setOpen(null)
@@ -189,7 +190,7 @@ export function WebhookDetail ({ id }: { id: string }) {
       </p>
       <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
       <section class='card'>
-        <Deliveries key={round} webhook={webhook} />
+        <Deliveries key={round} webhook={webhook} onSettled={() => loaded.reload()} />
       </section>
     </>
   )

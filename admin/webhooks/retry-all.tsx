@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { wait } from '../api/client.ts'
 import type { Delivery, Webhook } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { failedDeliveries, type Retried, retryMany } from './retry.ts'
+import { failedDeliveries, type Outcome, outcomeOf, pauseAfter, type Retried, retryMany } from './retry.ts'
 
 type Phase = 'looks' | 'asks' | 'runs' | 'stops' | 'ended'
 
@@ -18,6 +19,8 @@ export function RetryAll ({ webhook, onClose }: { webhook: Webhook, onClose: (is
   const [failed, setFailed] = useState<readonly Delivery[]>([])
   const [retried, setRetried] = useState<Retried>({ done: 0, refused: [] })
   const [error, setError] = useState<unknown>(null)
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const button = useRef<HTMLButtonElement>(null)
   const controller = useRef(new AbortController())
   const { done, refused } = retried
   const count = failed.length
@@ -37,7 +40,26 @@ export function RetryAll ({ webhook, onClose }: { webhook: Webhook, onClose: (is
     return () => controller.current.abort()
   }, [])
 
+  // What came of them is read until nothing is on its way, or nobody looks.
+  useEffect(() => {
+    if (phase !== 'ended' || done === 0) return
+    const { signal } = controller.current = new AbortController()
+    const sent = failed.filter(({ id }) => !refused.some(({ delivery }) => delivery.id === id)).slice(0, done)
+    const follow = async (): Promise<void> => {
+      for (let looks = 0; !signal.aborted; looks++) {
+        const found = await outcomeOf(client, webhook.id, sent, { limit: pageSize.max, signal, onProgress () {} })
+        setOutcome(found)
+        if (found.waiting === 0 || !webhook.enabled) return
+        await wait(pauseAfter(looks) / 1000, signal)
+      }
+    }
+    follow().catch((error: unknown) => { if (!signal.aborted) setError(error) })
+    return () => controller.current.abort()
+  }, [phase])
+
   const start = (): void => {
+    // The button that began it is gone then.
+    button.current?.focus()
     setPhase('runs')
     retryMany(client, webhook.id, failed, { signal: controller.current.signal, onProgress: setRetried })
       .finally(() => setPhase('ended'))
@@ -69,6 +91,7 @@ export function RetryAll ({ webhook, onClose }: { webhook: Webhook, onClose: (is
               ? say('hooks.retryResult', { done, refused: refused.length, left: count - tried })
               : say('bulk.progress', { done: tried, count })}
           </p>
+          {outcome !== null && <p role='status'>{say('hooks.retryOutcome', { ...outcome })}</p>}
           {refused.length > 0 && (
             <ul class='refused'>
               {refused.map(({ delivery: { id, type, event }, error }) => (
@@ -82,7 +105,7 @@ export function RetryAll ({ webhook, onClose }: { webhook: Webhook, onClose: (is
         {isAsking && (
           <button type='button' class='primary' onClick={start}>{say('hooks.retryCount', { count })}</button>
         )}
-        <button type='button' disabled={phase === 'stops'} onClick={close}>
+        <button ref={button} type='button' aria-disabled={phase === 'stops'} onClick={close}>
           {say(isAsking ? 'page.cancel' : phase === 'runs' || phase === 'stops' ? 'bulk.stop' : 'page.close')}
         </button>
       </div>

@@ -8,23 +8,55 @@ const TOGETHER = 4
 const isFailed = ({ status, attempts }: Delivery): boolean =>
   status === 'failed' || (status === 'pending' && attempts.length > 0)
 
+/** True of what is sent as soon as it can be. */
+export const isOnItsWay = ({ status, nextAttemptAt }: Delivery): boolean =>
+  status === 'pending' && nextAttemptAt !== undefined && Date.parse(nextAttemptAt) <= Date.now()
+
+const LONGEST_PAUSE_MS = 30_000
+
+/** How long to wait, in milliseconds, until what is on its way is read again: longer if nothing came of it. */
+export const pauseAfter = (looks: number): number => Math.min(1000 * 2 ** looks, LONGEST_PAUSE_MS)
+
 interface Walk { limit: number, signal: AbortSignal, onProgress: (seen: number, total: number) => void }
 
-/** The deliveries of a webhook that have failed, oldest first: the order in which they are sent again. */
-export async function failedDeliveries (
+/** The deliveries of a webhook that are wanted, oldest first. */
+async function deliveriesOf (
   client: Client,
   webhook: string,
+  isWanted: (delivery: Delivery) => boolean,
   { limit, signal, onProgress }: Walk
 ): Promise<Delivery[]> {
-  const failed = new Map<string, Delivery>()
+  const found = new Map<string, Delivery>()
   for (let page = 1, seen = 0; ; page++) {
     const address = `/webhooks/${webhook}/deliveries?page=${page}&limit=${limit}`
     const { body: { data, meta } } = await client.get<Listed<Delivery>>(address, { signal, isPatient: true })
-    for (const delivery of data) if (isFailed(delivery)) failed.set(delivery.id, delivery)
+    for (const delivery of data) if (isWanted(delivery)) found.set(delivery.id, delivery)
     seen += data.length
     onProgress(seen, meta.total)
-    if (data.length < limit) return [...failed.values()].reverse()
+    if (data.length < limit) return [...found.values()].reverse()
   }
+}
+
+/** The deliveries of a webhook that have failed, in the order in which they are sent again. */
+export const failedDeliveries = (client: Client, webhook: string, walk: Walk): Promise<Delivery[]> =>
+  deliveriesOf(client, webhook, isFailed, walk)
+
+/** How many of those that were sent again have arrived, have failed once more, and are on their way. */
+export interface Outcome { delivered: number, failed: number, waiting: number }
+
+/** What has come so far of deliveries that were sent again. `sent`: as they were before. */
+export async function outcomeOf (
+  client: Client,
+  webhook: string,
+  sent: readonly Delivery[],
+  walk: Walk
+): Promise<Outcome> {
+  const attempts = new Map(sent.map(({ id, attempts }) => [id, attempts[attempts.length - 1]?.at]))
+  const now = await deliveriesOf(client, webhook, ({ id }) => attempts.has(id), walk)
+  const isNew = ({ id, attempts: all }: Delivery): boolean => all[all.length - 1]?.at !== attempts.get(id)
+  const delivered = now.filter(({ status }) => status === 'succeeded').length
+  const failed = now.filter((each) => each.status !== 'succeeded' && isNew(each)).length
+  return { delivered, failed, waiting: now.length - delivered - failed }
 }
 
 export interface Retried { done: number, refused: ReadonlyArray<{ delivery: Delivery, error: unknown }> }

@@ -4,7 +4,6 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
 import { OVERLAP_MAX } from '../core/limits.ts'
-import { DATE_TIME, isOnCalendar } from '../core/moments.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
 import { flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
@@ -13,12 +12,10 @@ import { boundsOf, checkBounds, type KeyBounds } from './bounds.ts'
 import {
   type Delegation, earlier, ownScopesOf, requireOwnBounds, requireOwnExpiry, requireOwnScopes, withOwnBounds
 } from './delegation.ts'
+import { lifetimeOf, readExpiry } from './expiry.ts'
 import { DEFAULT_SCOPES, isScope, type Scope } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
-const YEAR_SECONDS = 365 * DAY_SECONDS
-// The last moment that ISO text with a four-digit year can express.
-const LAST_MOMENT = Date.UTC(10000, 0) - 1
 
 const readInput = compileReader(Type.Object({
   name: Type.String(),
@@ -30,10 +27,17 @@ const readInput = compileReader(Type.Object({
   rateLimit: Type.Optional(Type.Unknown())
 }, { additionalProperties: false }))
 
-const rotateBody = Type.Object({ overlap: Type.Optional(Type.Number()) }, { additionalProperties: false })
+const rotateBody = Type.Object({
+  overlap: Type.Optional(Type.Number()),
+  expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  expiresIn: Type.Optional(Type.Number())
+}, { additionalProperties: false })
 const readRotation = compileReader(rotateBody)
 
-/** `overlap`: seconds that the old key keeps working; a day by default, at most a week. */
+/**
+ * `overlap`: seconds that the old key keeps working; a day by default, at most a week. `expiresAt` or `expiresIn`: when
+ * the successor expires, as for a new key; by default it lives as long as the old key was to live.
+ */
 export type RotateOptions = Static<typeof rotateBody>
 
 const revokeBody = Type.Object({ successors: Type.Optional(Type.Boolean()) }, { additionalProperties: false })
@@ -58,39 +62,6 @@ export interface ApiKeyInput {
   addresses?: readonly string[] | null
   /** `max` requests in `window` seconds, where the option `limits.requests` is on, in place of that option's. */
   rateLimit?: { max: number, window: number } | null
-}
-
-/** ISO text of a moment; null outside the years 1970 to 9999. */
-function isoMoment (ms: number): string | null {
-  return ms >= 0 && ms <= LAST_MOMENT ? new Date(ms).toISOString() : null
-}
-
-/** The expiry of a key that is created now with this lifetime in seconds; `null` if it never expires. */
-export function expiryAfter (lifetime: number | null, now: number): string | null {
-  return lifetime === null ? null : new Date(Math.min(now + lifetime * 1000, LAST_MOMENT)).toISOString()
-}
-
-function readExpiresAt (expiresAt: string, now: number, faults: Fault[]): string | null {
-  const at = DATE_TIME.test(expiresAt) && isOnCalendar(expiresAt) ? isoMoment(Date.parse(expiresAt)) : null
-  const pointer = '/expiresAt'
-  if (at === null) faults.push({ pointer, code: 'format', detail: 'must be an RFC 3339 date and time, or null' })
-  else if (Date.parse(at) <= now) faults.push({ pointer, code: 'past', detail: 'must be in the future' })
-  return at
-}
-
-type Expiry = Pick<ApiKeyInput, 'expiresAt' | 'expiresIn'>
-
-function readExpiry ({ expiresAt, expiresIn }: Expiry, now: number, faults: Fault[]): string | null {
-  const pointer = '/expiresIn'
-  if (expiresAt !== undefined && expiresIn !== undefined) {
-    faults.push({ pointer, code: 'exclusive', detail: 'cannot be used together with expiresAt' })
-  }
-  if (expiresAt === null) return null
-  if (expiresAt !== undefined) return readExpiresAt(expiresAt, now, faults)
-  const seconds = expiresIn ?? YEAR_SECONDS
-  const at = Number.isInteger(seconds) && seconds > 0 ? isoMoment(now + seconds * 1000) : null
-  if (at === null) faults.push({ pointer, code: 'range', detail: 'must be a whole number of seconds, 1 or more' })
-  return at
 }
 
 function readScopes (scopes: readonly string[], known: readonly Scope[], faults: Fault[]): Scope[] {
@@ -146,8 +117,7 @@ export function checkApiKeyInput (
     requireOwnExpiry(delegation, expiresAt, value.expiresIn === undefined ? '/expiresAt' : '/expiresIn')
     requireOwnBounds(delegation, bounds, true)
   }
-  const lifetime = expiresAt === null ? null : Math.ceil((Date.parse(expiresAt) - now) / 1000)
-  return { name: name.value, scopes, expiresAt, lifetime, bounds }
+  return { name: name.value, scopes, expiresAt, lifetime: lifetimeOf(expiresAt, now), bounds }
 }
 
 /** Returns the check of a key list's parameters: paging only, without the filters for users. */
@@ -162,20 +132,33 @@ export function keyListQueryCheck (size: PageSize) {
   }
 }
 
+/** The checked options of a rotation. */
+export interface CheckedRotation {
+  /** Seconds. */
+  overlap: number
+  /** When the successor expires, and where that was said; `null`: it lives as long as the old key was to live. */
+  chosen: { expiresAt: string | null, pointer: string } | null
+}
+
 /**
- * Checks the options of a rotation and returns the overlap in seconds.
+ * Checks the options of a rotation.
  * @throws UsersError `validation_failed`
  */
-export function checkRotateOptions (options: unknown, priorFaults: readonly Fault[]): number {
+export function checkRotateOptions (options: unknown, now: number, priorFaults: readonly Fault[]): CheckedRotation {
   const read = readRotation(options)
-  const faults = [...priorFaults, ...'faults' in read ? read.faults : []]
-  const { overlap = DAY_SECONDS } = 'value' in read ? read.value : {}
+  if ('faults' in read) throw validationFailed([...priorFaults, ...read.faults])
+  const { value } = read
+  const { overlap = DAY_SECONDS } = value
+  const faults = [...priorFaults]
   if (!Number.isInteger(overlap) || overlap < 0 || overlap > OVERLAP_MAX) {
     const detail = `must be a whole number of seconds from 0 to ${OVERLAP_MAX}`
     faults.push({ pointer: '/overlap', code: 'range', detail })
   }
+  const isChosen = value.expiresAt !== undefined || value.expiresIn !== undefined
+  const expiresAt = isChosen ? readExpiry(value, now, faults) : null
   if (faults.length > 0) throw validationFailed(faults)
-  return overlap
+  const pointer = value.expiresIn === undefined ? '/expiresAt' : '/expiresIn'
+  return { overlap, chosen: isChosen ? { expiresAt, pointer } : null }
 }
 
 /**

@@ -13,9 +13,8 @@ import {
 } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
-import {
-  checkApiKeyInput, checkRevokeOptions, checkRotateOptions, expiryAfter, keyListQueryCheck
-} from './rules.ts'
+import { expiryAfter, lifetimeOf } from './expiry.ts'
+import { checkApiKeyInput, checkRevokeOptions, checkRotateOptions, keyListQueryCheck } from './rules.ts'
 import { ADMIN_SCOPE, scopesOf } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -159,9 +158,10 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
 
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
     const { context, priorFaults, delegation } = call
-    const overlap = checkRotateOptions(options, priorFaults)
+    const now = Date.now()
+    const { overlap, chosen } = checkRotateOptions(options, now, priorFaults)
     const old = await find(id)
-    const { name, scopes, lifetime, expiresAt: end, tenant } = old
+    const { name, scopes, expiresAt: end, tenant } = old
     const bounds = boundsOf(old)
     // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
     if (delegation !== null) {
@@ -169,9 +169,11 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
       requireOwnBounds(delegation, bounds, false)
       // A key that can manage keys must not be replaced by one that ends sooner: it may be the last.
       if (scopes.includes(ADMIN_SCOPE)) requireOwnExpiry(delegation, end, '')
+      if (chosen !== null) requireOwnExpiry(delegation, chosen.expiresAt, chosen.pointer)
     }
-    const now = Date.now()
-    const expiresAt = earlier(expiryAfter(lifetime, now), delegation === null ? null : delegation.expiresAt)
+    const lifetime = chosen === null ? old.lifetime : lifetimeOf(chosen.expiresAt, now)
+    const most = delegation === null ? null : delegation.expiresAt
+    const expiresAt = chosen === null ? earlier(expiryAfter(lifetime, now), most) : chosen.expiresAt
     const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id, ...bounds }
     const { record, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)

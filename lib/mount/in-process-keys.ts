@@ -21,8 +21,8 @@ export interface ApiKeyMethods {
    */
   list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
   /**
-   * Creates a successor with the same name, owner, scopes, addresses, limit and lifetime. The old key keeps working for
-   * `overlap` seconds, a day by default.
+   * Creates a successor with the same name, owner, scopes, addresses, limit and lifetime, unless `expiresAt` or
+   * `expiresIn` says when it expires. The old key keeps working for `overlap` seconds, a day by default.
    * @throws `validation_failed`, `api_key_not_found`, `api_key_inactive`, `storage_unavailable`
    */
   rotate (id: string, options?: RotateOptions): Promise<NewApiKey>

@@ -102,6 +102,13 @@ export const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schem
       minimum: 0,
       maximum: OVERLAP_MAX,
       description: 'Seconds that the old key keeps working. Absent: a day.'
-    }
-  }, { optional: ['overlap'], example: { overlap: 3600 } })
+    },
+    expiresAt: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When the successor expires, not later than the caller; null: never. Absent: after the lifetime ' +
+        'of the old key, or with the caller. Not together with `expiresIn`.'
+    },
+    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
+  }, { optional: ['overlap', 'expiresAt', 'expiresIn'], example: { overlap: 3600 } })
 })

@@ -169,7 +169,8 @@ export function apiKeyOperations (
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
       description: 'Creates a successor with the same name, scopes and bounds; the old key keeps working for the ' +
-        'overlap. No body is the same as an empty object.',
+        'overlap. The successor lives as long as the old key was to live, unless the body says otherwise. No body is ' +
+        'the same as an empty object.',
       body: { types: [JSON_TYPE], is: 'Rotation' },
       success: {
         status: 201,

@@ -1,6 +1,12 @@
 // The administration page: users of a file.
+import type { Locator, Page } from 'playwright-core'
 import { test } from 'tap'
 import { adminHost, downloaded, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { until } from '../helpers/until.ts'
+
+const refusals = async (dialog: Locator) =>
+  (await dialog.getByRole('listitem').allInnerTexts()).map((text) => text.replaceAll(/[\u2068\u2069]/g, ''))
+const focused = (page: Page) => page.evaluate('document.activeElement.innerText')
 
 test('imports a file after it was checked, and can take back what it made', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
@@ -16,7 +22,8 @@ test('imports a file after it was checked, and can take back what it made', { sk
   await choose('users.csv', 'who,where\nBob,Oslo\n')
   await dialog.getByRole('button', { name: 'Check' }).click()
   await dialog.getByRole('alert').waitFor()
-  t.match(await dialog.getByRole('alert').innerText(), /\bemail\b/, 'the header is refused, with the names to use')
+  t.equal(await dialog.getByRole('alert').innerText(), 'Name: This is required. E-mail address: This is required.',
+    'the header is refused, with what it lacks')
   t.equal(await dialog.getByRole('button', { name: 'Import' }).isDisabled(), true)
   const rows = [
     'name,email,seats', 'Bob,bob@example.org,5', 'Ada King,ada@example.org,7', '"Cyd\nX",cyd@example.org,x',
@@ -26,15 +33,20 @@ test('imports a file after it was checked, and can take back what it made', { sk
   await dialog.getByLabel('Users that exist already').selectOption('change what differs')
   await dialog.getByRole('button', { name: 'Check' }).click()
   await dialog.getByText('1 would be created, 1 changed, 0 left as they are, 4 refused.').waitFor()
-  const [both = '', seats = '', email = ''] = await dialog.getByRole('listitem').allInnerTexts()
-  t.match(both, /^\/name This has characters.* \/seats This must.* line 4$/)
-  t.match(seats, /^\/seats This must be.* 2 lines: 6, 8$/, 'those with the same fault together')
-  t.match(email, /^\/email This does not have the right format\. line 7$/)
+  t.equal(await focused(page), '1 would be created, 1 changed, 0 left as they are, 4 refused.')
+  await dialog.getByText(/\(.*Dan.*\)/).waitFor()
+  const lines = await refusals(dialog)
+  const [both = '', seats = '', email = ''] = lines
+  t.match(both, /^Line 4 \(Cyd\s+X\): Name: This has characters.* Seats: This must/)
+  t.match(seats, /^2 lines: 6 \(Dan\), 8 \(Fay\): Seats: This must be/, 'those with the same fault together')
+  t.equal(email, 'Line 7 (Eve): E-mail address: This does not have the right format.')
   t.strictSame(await downloaded(page, () => dialog.getByRole('button', { name: 'Save the refused lines' }).click()),
     { name: 'refused-users.csv', text: [rows[0], ...rows.slice(3), ''].join('\n') })
   t.equal((await users.list()).meta.total, 1, 'nothing is written by a check')
+  t.equal(await focused(page), 'Save the refused lines')
   await dialog.getByRole('button', { name: 'Import', exact: true }).click()
   await dialog.getByText('1 created, 1 changed, 0 left as they are, 4 refused.').waitFor()
+  t.equal(await focused(page), '1 created, 1 changed, 0 left as they are, 4 refused.')
   t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada King', 7], ['Bob', 5]])
   await dialog.getByRole('button', { name: 'Undo: delete those that were created…' }).click()
   const question = page.getByRole('dialog')
@@ -68,5 +80,70 @@ test('guesses which columns of a file are which members, and imports what is cho
   await dialog.getByText('1 created, 0 changed, 0 left as they are, 0 refused.').waitFor()
   t.strictSame((await users.list()).data.map(({ name, email, seats }) => [name, email, seats]),
     [['Bob Ray', 'bob@example.org', 5]])
+  t.strictSame(troubles, [])
+})
+
+test('a file can be dropped anywhere, is kept when the chooser is cancelled, and is refused unless it is text', {
+  skip
+}, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const { page, troubles } = await openTab(t, `${origin}/admin/`, { width: 360, height: 640 })
+  const drag = (type: string, name: string, text: string) => page.evaluate(`(() => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File([${JSON.stringify(text)}], '${name}'))
+    const event = new DragEvent('${type}', { dataTransfer, bubbles: true, cancelable: true })
+    document.elementFromPoint(3, 3).dispatchEvent(event)
+    return event.defaultPrevented
+  })()`)
+  await page.getByLabel('API key').waitFor()
+  t.equal(await drag('drop', 'users.csv', ''), true, 'the browser does not leave the page for the file')
+  await signIn(page, await createKey())
+  await page.getByRole('button', { name: 'Import…' }).waitFor()
+  await until('the list takes a file', async () => {
+    await drag('dragover', 'people.ndjson', '')
+    return await page.getByText('Drop the file to import its users.').count() === 1
+  })
+  const people = [{ name: 'Ada', email: 'ada@example.org', seats: 5 }, { name: 'Bob', email: 'bob', seats: 0 }]
+  await drag('drop', 'people.ndjson', `${people.map((each) => JSON.stringify(each)).join('\n')}\n{"name":\n`)
+  const dialog = page.getByRole('dialog', { name: 'Import users' })
+  const input = dialog.getByLabel('File')
+  const chosen = async () => (await input.inputValue()).replace(/^.*\\/, '')
+  await until('it is shown where a chosen one stands', async () => await chosen() === 'people.ndjson')
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), input.click()])
+  t.ok(chooser)
+  t.equal(await chosen(), '', 'the same file is a change')
+  await input.dispatchEvent('cancel', { bubbles: true })
+  t.equal(await chosen(), 'people.ndjson')
+
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByText('1 would be created, 0 changed, 0 left as they are, 2 refused.').waitFor()
+  const lines = await refusals(dialog)
+  t.match(lines[0], /^Line 2 \(Bob\): E-mail address: This does not have the right format\. Seats: This must be/)
+  t.equal(lines[1], 'Line 3: This is not valid JSON, or not in UTF-8.')
+  const start = dialog.getByRole('button', { name: 'Import', exact: true })
+  const { y, height } = Object(await start.boundingBox())
+  t.ok(y >= 0 && y + height <= 640, 'the next button is in view')
+  await start.click()
+  await dialog.getByText('1 created, 0 changed, 0 left as they are, 2 refused.').waitFor()
+  await dialog.getByRole('link', { name: 'Show those created' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('1 user', { exact: true }).waitFor()
+  t.equal(await page.evaluate('location.hash'), '#/users?sort=-createdAt')
+  t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada', 5]])
+
+  await page.getByRole('button', { name: 'Import…' }).click()
+  await until('the dialog takes a file', async () => {
+    await drag('dragover', 'ada.png', '')
+    return await dialog.locator('form.over').count() === 1
+  })
+  await drag('drop', 'ada.png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR')
+  await dialog.getByText('This is not a CSV or NDJSON file.').waitFor()
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  t.equal(await dialog.getByRole('alert').innerText(), 'This is not a CSV or NDJSON file.')
+  await drag('drop', 'ada.csv', 'name,email\nAda,ada@example.org\n')
+  await dialog.getByLabel('Users that exist already').selectOption('leave them as they are')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByText('0 would be created, 0 changed, 1 left as they are, 0 refused.').waitFor()
+  t.equal(await start.isDisabled(), true, 'there is nothing to import')
   t.strictSame(troubles, [])
 })

@@ -30,7 +30,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
   await dialog.getByRole('button', { name: 'Create the key' }).click()
   await dialog.getByText('This is required.').waitFor()
   await dialog.getByLabel('Name').fill('reporting')
-  await dialog.getByLabel('keys:read').check()
+  await dialog.getByLabel('keys:read see API keys, without their texts').check()
   await dialog.getByLabel('Expires after').selectOption('90 days')
   await dialog.getByRole('button', { name: 'Create the key' }).click()
   await dialog.getByText('Copy the key now: it is not shown again.').waitFor()
@@ -49,6 +49,7 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
 
   await row('reporting').getByRole('button', { name: 'Rotate' }).click()
   const rotation = page.getByRole('dialog', { name: 'Rotate reporting' })
+  await rotation.getByLabel('The new key expires after').selectOption('30 days')
   await rotation.getByLabel('The old key ends after').selectOption('now')
   await rotation.getByRole('button', { name: 'Rotate' }).click()
   await rotation.getByText('Copy the key now').waitFor()
@@ -56,6 +57,9 @@ test('creates, rotates and revokes keys; a text is shown once', { skip }, async 
   page.once('dialog', (question) => question.accept())
   await rotation.getByRole('button', { name: 'Close' }).click()
   t.strictSame([await answerTo(text), await answerTo(next)], [401, 200])
+  const replacement = (await users.apiKeys.list()).data.find(({ rotatedFrom }) => rotatedFrom === made?.id)
+  t.ok(Math.abs(Date.parse(String(replacement?.expiresAt)) - Date.now() - 30 * DAY * 1000) < 60_000)
+  t.match(await row('reporting').first().innerText(), /active/, 'what lives for 30 days does not expire soon')
 
   const { id = '' } = (await users.apiKeys.list()).data.findLast(({ name }) => name === 'reporting') ?? {}
   const successor = await users.apiKeys.rotate(id)
@@ -115,7 +119,7 @@ test('a key that ends can create others that end with it or before', { skip }, a
   for (const { days, lifetimes, chosen } of [
     { days: 7, lifetimes: [], chosen: 'when your own key expires' },
     { days: 100, lifetimes: ['30 days', '90 days'], chosen: '30 days' },
-    { days: 500, lifetimes: ['30 days', '90 days', '365 days'], chosen: '30 days' }
+    { days: 500, lifetimes: ['30 days', '90 days', '1 year'], chosen: '30 days' }
   ]) {
     const own = await users.apiKeys.create({ name: 'own', scopes: ALL_SCOPES, expiresIn: days * DAY })
     const { page, troubles } = await openTab(t, `${origin}/admin/#/api-keys`)
@@ -223,7 +227,8 @@ test('lists the newest keys first, and links a key with those before and after i
   await page.getByRole('table').waitFor()
   t.strictSame((await page.locator('td.is-name a.name').allInnerTexts()), ['me', 'billing', 'billing'])
   t.equal(await page.locator('td.is-scopes').first().innerText(), 'users:read users:write users:delete and 5 more')
-  await page.getByRole('link', { name: 'Predecessor' }).click()
+  await page.getByRole('link', { name: `replaced by ${start}…` }).waitFor()
+  await page.getByRole('link', { name: `replaces ${old.start}…` }).click()
   const dialog = page.getByRole('dialog', { name: 'billing' })
   await dialog.getByText(old.id).waitFor()
   t.strictSame(await violations(page), [])

@@ -69,6 +69,17 @@ test('a key creates no key that outlives it, not by rotation either', async (t) 
   const long = await app.users.apiKeys.create({ name: 'long', scopes: ['users:read'] })
   const successor = (await post(`/api-keys/${long.id}/rotate`, {}, key)).json()
   t.equal(successor.expiresAt, expiresAt, 'a successor does not outlive the caller either')
+  for (const [expiry, pointer] of [
+    [{ expiresAt: null }, '/expiresAt'],
+    [{ expiresAt: new Date(Date.parse(expiresAt) + 1).toISOString() }, '/expiresAt'],
+    [{ expiresIn: 400 * 24 * 3600 }, '/expiresIn']
+  ] as const) {
+    const beyond = await post(`/api-keys/${long.id}/rotate`, expiry, key)
+    t.match([beyond.statusCode, beyond.json()], [403, {
+      code: 'insufficient_scope', errors: [{ pointer, code: 'beyond_caller' }]
+    }])
+  }
+  t.equal((await post(`/api-keys/${long.id}/rotate`, { expiresAt }, key)).json().expiresAt, expiresAt)
   const admin = await app.users.apiKeys.create({ name: 'admin', scopes: ['keys:write'], expiresAt: null })
   const refused = await post(`/api-keys/${admin.id}/rotate`, { overlap: 0 }, key)
   t.strictSame(

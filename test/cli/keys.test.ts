@@ -60,7 +60,11 @@ for (const { name, skip, create } of databases) {
 
     const third = JSON.parse((await cli('keys', 'create', '--name', 'leaked', '--json')).out)
     t.strictSame(third.scopes, ['users:read'], 'as on the page')
-    const fourth = JSON.parse((await cli('keys', 'rotate', third.id, '--json')).out)
+    const fourth = JSON.parse((await cli('keys', 'rotate', third.id, '--json', '--no-expires')).out)
+    t.equal(fourth.expiresAt, undefined)
+    t.match(await cli('keys', 'rotate', third.id, '--expires-in', '90d', '--no-expires'), {
+      code: 2, err: /give one of --expires-in, --expires-at and --no-expires/
+    })
     t.strictSame(await cli('keys', 'revoke', third.id, '--successors'), {
       code: 0,
       out: `${fourth.id} is revoked, which came from it.\n` +
