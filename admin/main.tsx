@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { guardDoubleClicks } from './state/settled.ts'
 import { type Settings, SettingsContext } from './state/settings.ts'
 import { createSpeech, SpeechContext } from './state/texts.ts'
 
@@ -28,5 +29,6 @@ async function start (root: HTMLElement): Promise<void> {
 
 const root = document.getElementById('page')
 if (root !== null) {
+  guardDoubleClicks()
   start(root).catch(() => { root.textContent = 'This page could not be loaded. Reload it to try again.' })
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useNotify } from '../state/notices.ts'
 import { Notices } from './notices.tsx'
 
 interface DialogProps {
@@ -22,7 +23,9 @@ export function focusHeading (): void {
 export function Dialog ({ title, onClose, confirmClose, look, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const notify = useNotify()
   useLayoutEffect(() => {
+    notify('')
     const dialog = element.current
     const before = document.activeElement
     dialog?.showModal()

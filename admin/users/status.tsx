@@ -16,7 +16,7 @@ export function Status ({ user: { status, statusReason } }: { user: User }) {
   const isActive = status === 'active'
   return (
     <>
-      <span class={`badge ${isActive ? 'on' : 'off'}`}>{say(isActive ? 'users.active' : 'users.suspended')}</span>
+      <span class={`badge ${isActive ? 'on' : 'soon'}`}>{say(isActive ? 'users.active' : 'users.suspended')}</span>
       {statusReason !== null && <>{' '}<bdi>{statusReason}</bdi></>}
     </>
   )

@@ -2,6 +2,7 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { act, adminHost, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { until } from '../helpers/until.ts'
 
 test('suspends and activates a user, and undoes a change', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t, {})
@@ -28,14 +29,28 @@ test('suspends and activates a user, and undoes a change', { skip }, async (t) =
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Name: Ada → Ada K').waitFor()
   t.equal((await users.get(id)).status, 'suspended')
-  const undo = page.locator('.timeline > li', { hasText: 'Name: Ada → Ada K' }).getByRole('button', { name: 'Undo' })
+  const entry = page.locator('.timeline > li', { hasText: 'Name: Ada → Ada K' })
+  const undo = entry.getByRole('button', { name: 'Undo' })
+  const other = page.locator('.timeline > li', { hasText: 'active → suspended' }).getByRole('button', { name: 'Undo' })
+  let sent = 0
+  page.on('request', (request) => { if (request.url().endsWith('/revert')) sent++ })
   await undo.click()
-  await page.getByText('The change was undone.').waitFor()
+  await page.getByText('The change was undone: Name.').waitFor()
   t.equal((await users.get(id)).name, 'Ada')
-  await undo.click()
-  await page.getByText('What this change made has been changed since').waitFor()
+  await undo.waitFor({ state: 'detached' })
+  t.equal(await entry.evaluate((element) => element === element.ownerDocument.activeElement), true)
+  // The second click of a double click meets the button that has come there.
+  const { x, y } = Object(await other.boundingBox())
+  await page.mouse.move(x + 5, y + 5)
+  await page.mouse.down({ clickCount: 2 })
+  await page.mouse.up({ clickCount: 2 })
+  await other.click({ trial: true })
+  t.equal(sent, 1)
+  t.equal((await users.get(id)).status, 'suspended')
+  await page.getByText('The change was undone: Name.').waitFor()
 
   await page.getByRole('link', { name: 'Back to the list' }).click()
+  await page.getByText('The change was undone: Name.').waitFor({ state: 'detached', timeout: 4000 })
   await openFilters(page)
   await page.getByRole('combobox', { name: 'Status' }).selectOption('suspended')
   await page.getByText('1 user', { exact: true }).waitFor()
@@ -57,16 +72,25 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await act(page, 'Delete this user')
   const deletion = page.getByRole('dialog', { name: 'Delete Ada?' })
   await deletion.getByText('It can be restored').waitFor()
-  await deletion.getByLabel('Type the name').fill('Ada')
   await deletion.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('Ada was deleted.').waitFor()
+  await page.getByRole('status').getByRole('button', { name: 'Restore' }).click()
+  await page.getByText('Ada was restored.').waitFor()
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+  await users.delete(id)
+  await users.delete((await users.create({ name: 'Bob', email: 'bob@example.org' })).id)
 
+  await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByRole('link', { name: 'Deleted users' }).click()
   await page.getByRole('heading', { name: 'Deleted users' }).waitFor()
   await page.getByRole('button', { name: 'Restore Ada' }).click()
   await page.getByText('Ada was restored.').waitFor()
-  await page.getByText('0 users').waitFor()
-  t.equal((await users.get(id)).version, 2)
+  await page.getByText('1 user', { exact: true }).waitFor()
+  t.equal((await users.get(id)).version, 3)
+  await until('the focus has gone on', async () =>
+    await page.evaluate('document.activeElement.ariaLabel') === 'Restore Bob')
+  await page.getByRole('button', { name: 'Restore Bob' }).click()
+  await page.getByText('There are no deleted users.').waitFor()
 
   await users.delete(id)
   await page.getByRole('link', { name: 'Back to the list' }).click()
@@ -75,7 +99,7 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await page.getByRole('button', { name: 'Delete Ada for good' }).click()
   const purge = page.getByRole('dialog', { name: 'Delete Ada?' })
   await purge.getByText('This cannot be undone.').waitFor()
-  await purge.getByLabel('Type the name').fill('Ada')
+  await purge.getByLabel('Type the name').fill('ADA@example.org')
   await purge.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('Ada was deleted for good.').waitFor()
   t.equal((await users.listDeleted()).meta.total, 0)

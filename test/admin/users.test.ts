@@ -110,7 +110,7 @@ for (const { name, create } of stores) {
     const dialog = page.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
     await dialog.getByLabel('Type the name').fill('Ada')
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByText('This is not the name.').waitFor()
+    await dialog.getByText('This is neither the name nor the e-mail address.').waitFor()
     t.equal((await users.get(id)).name, 'Ada Lovelace')
     await dialog.getByLabel('Type the name').fill('Ada Lovelace')
     await dialog.getByLabel('Also erase').check()
