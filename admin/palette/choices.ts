@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts'
 import type { Listed, User } from '../api/types.ts'
 import { ask } from '../state/commands.ts'
+import { offered } from '../state/offers.ts'
 import { hrefOf, navigate } from '../state/route.ts'
 import type { Session } from '../state/session.ts'
 import type { Speech } from '../state/texts.ts'
@@ -30,7 +31,7 @@ export function isMeant (typed: string, label: string): boolean {
 
 const goTo = (href: string) => () => navigate(href)
 
-/** The views, and what can be done from everywhere. */
+/** What can be done with what is shown, the views, and what can be done from everywhere. */
 export function fixedChoices (views: readonly View[], session: Session, { say }: Speech, isOwn: boolean): Choice[] {
   const { can, signOut } = session
   const action = (key: string, label: string, run: () => void): Choice =>
@@ -40,6 +41,7 @@ export function fixedChoices (views: readonly View[], session: Session, { say }:
     ask(command)
   }
   return [
+    ...offered().map(({ key, label, run }) => action(key, label, run)),
     ...views.map(({ href, label }) => ({ key: href, label, note: say('palette.view'), run: goTo(href) })),
     ...can('users:write') ? [action('new', say('users.new'), goTo(hrefOf(['users', 'new'])))] : [],
     ...can('users:write') && can('users:read') ? [action('import', say('import.title'), inList('import'))] : [],

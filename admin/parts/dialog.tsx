@@ -31,7 +31,8 @@ export function Dialog ({ title, onClose, confirmClose, look, children }: Dialog
     dialog?.showModal()
     return () => {
       dialog?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      if (before instanceof HTMLElement && before.isConnected && before !== document.body) before.focus()
+      else focusHeading()
     }
   }, [])
   return (

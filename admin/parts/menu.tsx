@@ -32,12 +32,24 @@ export function Menu ({ label, side = 'start', hasActions = false, onToggle, chi
     element.current.open = false
     element.current.querySelector('summary')?.focus()
   }
+  const press = (event: KeyboardEvent): void => {
+    const { key, target } = event
+    if (key === 'Escape') close()
+    const { current } = element
+    const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0
+    if (step === 0 || !hasActions || current === null) return
+    event.preventDefault()
+    current.open = true
+    const buttons = [...current.querySelectorAll('button')]
+    const from = buttons.findIndex((button) => button === target)
+    buttons[from === -1 && step === -1 ? buttons.length - 1 : (from + step + buttons.length) % buttons.length]?.focus()
+  }
   return (
     <details
       ref={element}
       class={hasActions ? `menu actions ${side}` : `menu ${side}`}
       onToggle={({ currentTarget }) => onToggle?.(currentTarget.open)}
-      onKeyDown={(event) => { if (event.key === 'Escape') close() }}
+      onKeyDown={press}
     >
       <summary>{label}</summary>
       <div {...(hasActions && { onClickCapture: close })}>{children}</div>

@@ -8,6 +8,7 @@ import { Menu } from '../parts/menu.tsx'
 import { useLoad } from '../state/load.ts'
 import { useName } from '../state/name.ts'
 import { useNotify } from '../state/notices.ts'
+import { useOffers } from '../state/offers.ts'
 import { hrefOf, navigate as goTo, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useShortcut } from '../state/shortcuts.ts'
@@ -95,6 +96,16 @@ export function UserDetail ({ id }: { id: string }) {
   }
   useName(stored?.body.name)
   useShortcut('e', edit)
+  const statusWord = say(stored?.body.status === 'suspended' ? 'user.activate' : 'user.suspend')
+  useOffers([
+    ...stored !== null && can('users:write') && !isEditing
+      ? [{ key: 'edit', label: say('user.edit'), run: edit },
+          { key: 'status', label: `${statusWord}…`, run: () => setOpen('status') }]
+      : [],
+    ...stored !== null && can('users:delete')
+      ? [{ key: 'delete', label: `${say('user.delete')}…`, run: () => setOpen('delete') }]
+      : []
+  ])
   if (stored === null) return <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
   const user = stored.body
   return (
@@ -109,7 +120,7 @@ export function UserDetail ({ id }: { id: string }) {
           <Menu label={say('page.actions')} side='end' hasActions>
             {can('users:write') && (
               <button type='button' onClick={() => setOpen('status')}>
-                {say(user.status === 'active' ? 'user.suspend' : 'user.activate')}…
+                {statusWord}…
               </button>
             )}
             {can('users:delete') && (

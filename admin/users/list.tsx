@@ -118,15 +118,6 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           onExport={() => setDialog('export')}
           onImport={can('users:write') ? () => setDialog('import') : undefined}
         />
-        <SelectionBar
-          selection={selection}
-          onSelection={setSelection}
-          kinds={['suspend', 'activate', 'delete']}
-          all={isCurrent
-            ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
-            : undefined}
-          onChanged={() => loaded.reload()}
-        />
         <WhenLoaded loaded={loaded}>
           {(found) => (
             <Results
@@ -140,6 +131,15 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             />
           )}
         </WhenLoaded>
+        <SelectionBar
+          selection={selection}
+          onSelection={setSelection}
+          kinds={['suspend', 'activate', 'delete']}
+          all={isCurrent
+            ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
+            : undefined}
+          onChanged={() => loaded.reload()}
+        />
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
       {dialog === 'export' && <ExportDialog state={state} total={total} onClose={() => setDialog(null)} />}

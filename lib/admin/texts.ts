@@ -26,7 +26,7 @@ export const english = {
   'page.copied': 'Copied.',
   'page.notCopied': 'The browser did not allow copying. Select the text and copy it.',
   'page.actions': 'Actions',
-  'page.shortcuts': 'Keys: / searches, e edits',
+  'page.shortcuts': 'Keys: / searches, e edits, s suspends and d deletes who is selected',
   'page.never': 'never',
   'page.required': 'required',
   'page.missingScope': 'Not offered: you lack the scope {scope}.',

@@ -219,6 +219,12 @@ test('rows begin high up and are low, and cards are low on a phone', { skip }, a
     const { y, height: tall } = Object(await first.boundingBox())
     t.ok(y <= top, `${width}: the first row begins at ${y}`)
     t.ok(tall <= row, `${width}: a row has ${tall}`)
+    const cell = Object(await first.locator('td.is-name .cell').boundingBox())
+    const badge = Object(await first.getByText('suspended', { exact: true }).boundingBox())
+    t.ok(badge.x + badge.width <= cell.x + cell.width, `${width}: the badge is shown whole`)
+    await first.getByRole('checkbox').check()
+    await page.getByText('1 user selected').waitFor()
+    t.equal(Object(await first.boundingBox()).y, y, `${width}: no row moves under the pointer`)
     t.equal(await scrollsSideways(page), false)
   }
 })
