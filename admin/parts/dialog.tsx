@@ -41,6 +41,12 @@ export function Dialog ({ title, onClose, confirmClose, look, children }: Dialog
       class={look ?? ''}
       aria-labelledby={heading}
       onClick={({ target }) => { if (look === 'palette' && target === element.current) onClose() }}
+      onKeyDown={(event) => {
+        // The key that has opened the dialog is still held down.
+        if (event.key === 'Enter' && event.repeat && !(event.target instanceof HTMLTextAreaElement)) {
+          event.preventDefault()
+        }
+      }}
       onCancel={(event) => {
         event.preventDefault()
         if (confirmClose === undefined || window.confirm(confirmClose)) onClose()

@@ -1,7 +1,7 @@
 // The life of a user on the administration page: status, deletions that can be undone, changes that are undone.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { act, adminHost, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, chooseFilter, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('suspends and activates a user, and undoes a change', { skip }, async (t) => {
@@ -52,7 +52,7 @@ test('suspends and activates a user, and undoes a change', { skip }, async (t) =
   await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByText('The change was undone: Name.').waitFor({ state: 'detached', timeout: 4000 })
   await openFilters(page)
-  await page.getByRole('combobox', { name: 'Status' }).selectOption('suspended')
+  await chooseFilter(page, 'Status', 'suspended')
   await page.getByText('1 user', { exact: true }).waitFor()
   await page.getByText('unpaid').waitFor()
   await page.getByRole('link', { name: 'Ada' }).click()

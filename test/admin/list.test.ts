@@ -1,7 +1,7 @@
 // The list of the administration page: search, columns, places that are not there.
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
-import { adminHost, openFilters, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, chooseFilter, openFilters, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('the last answer wins, whatever the order of answers', { skip }, async (t) => {
@@ -123,7 +123,7 @@ test('rows stand under the filters that they answer alone', { skip }, async (t) 
     await route.abort()
   })
   await openFilters(page)
-  await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+  await chooseFilter(page, 'Plan', 'pro')
   await until('the rows of before can’t be ticked', async () => await box.isDisabled())
   t.equal(await page.getByText('user selected').count(), 0)
   fail()
@@ -227,4 +227,23 @@ test('rows begin high up and are low, and cards are low on a phone', { skip }, a
     t.equal(Object(await first.boundingBox()).y, y, `${width}: no row moves under the pointer`)
     t.equal(await scrollsSideways(page), false)
   }
+})
+
+test('on a phone a tap beside the open filters closes them alone', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org`, plan: 'pro' })
+  const { page } = await openTab(t, `${origin}/admin/#/users`, { width: 390, height: 844 })
+  await signIn(page, await createKey())
+  await openFilters(page)
+  const panel = page.getByRole('group', { name: 'Plan' })
+  await chooseFilter(page, 'Plan', 'pro')
+  await page.getByLabel('Created from').fill('2020-10-01')
+  await page.getByRole('button', { name: 'Remove the filter Created from' }).waitFor()
+  t.match(await page.evaluate('decodeURIComponent(location.hash)'), 'createdAt[gte]=2020-09-30T22:00:00.000Z')
+  await page.getByRole('button', { name: 'Show 20 users' }).click()
+  await panel.waitFor({ state: 'hidden' })
+  await openFilters(page)
+  await page.mouse.click(195, 830)
+  await panel.waitFor({ state: 'hidden' })
+  t.match(await page.evaluate('location.hash'), /^#\/users\?/)
 })

@@ -1,6 +1,6 @@
 // Users on the administration page, by clicking and typing, on every store.
 import { test } from 'tap'
-import { act, adminHost, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, chooseFilter, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -39,13 +39,14 @@ for (const { name, create } of stores) {
     await page.getByRole('button', { name: 'Sort by Created' }).click()
     await shows('User 45', 45)
     await openFilters(page)
-    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+    await chooseFilter(page, 'Plan', 'pro')
     await page.getByText('9 users').waitFor()
     await page.getByLabel('Search by name').fill('user 4')
     await page.getByText('2 users').waitFor()
     t.strictSame(await names(), ['User 45', 'User 40'])
     await page.getByLabel('Search by name').fill('nobody')
     await page.getByText('No user matches.').waitFor()
+    await page.getByText('A search finds the beginnings of words').waitFor()
 
     await page.getByRole('link', { name: 'New user' }).click()
     await page.getByRole('heading', { name: 'New user' }).waitFor()
