@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { keepFilesOut } from './imports/drop.ts'
+import { guardDoubleClicks } from './state/settled.ts'
 import { type Settings, SettingsContext } from './state/settings.ts'
 import { createSpeech, SpeechContext } from './state/texts.ts'
 
@@ -30,5 +31,6 @@ async function start (root: HTMLElement): Promise<void> {
 keepFilesOut()
 const root = document.getElementById('page')
 if (root !== null) {
+  guardDoubleClicks()
   start(root).catch(() => { root.textContent = 'This page could not be loaded. Reload it to try again.' })
 }

@@ -9,9 +9,10 @@ import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Start } from './start/view.tsx'
 import { NameContext } from './state/name.ts'
-import { hrefOf, placeOf, type Route, useRoute } from './state/route.ts'
+import { hrefOf, navigate, placeOf, type Route, useRoute } from './state/route.ts'
 import { useSettings } from './state/settings.ts'
-import { shortcuts } from './state/shortcuts.ts'
+import { ask } from './state/commands.ts'
+import { shortcuts, useShortcut } from './state/shortcuts.ts'
 import { useSession } from './state/session.ts'
 import { type TextName, useSpeech } from './state/texts.ts'
 import { TenantSwitch } from './tenants/switch.tsx'
@@ -107,6 +108,11 @@ export function Shell () {
     ...offers.trash && can('users:delete') ? [{ href: hrefOf(['users', 'deleted']), label: say('deleted.title') }] : []
   ]
   const isList = section?.key === 'users' && !isUser
+  useShortcut('/', () => {
+    if (isList || !can('users:read')) return
+    navigate(listHref())
+    ask('search')
+  })
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)

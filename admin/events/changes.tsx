@@ -1,11 +1,10 @@
-import type { Json, LoggedEvent, Schema } from '../api/types.ts'
+import type { Capabilities, Json, LoggedEvent, Schema } from '../api/types.ts'
 import { isObject } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { isSame } from '../form/merge-patch.ts'
 import { useSession } from '../state/session.ts'
-import { useSpeech } from '../state/texts.ts'
+import { type Speech, useSpeech } from '../state/texts.ts'
 import { userSchema } from '../users/schema.ts'
-
-const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 interface Changed { path: readonly string[], before: Json | undefined, after: Json | undefined }
 
@@ -33,25 +32,35 @@ export function isChange ({ type, before }: LoggedEvent): boolean {
   return before !== undefined && CHANGES.includes(type)
 }
 
+/** The schema of all that an event can change of a user. */
+function changedSchema (capabilities: Capabilities, speech: Speech): Schema {
+  const user = userSchema(capabilities, speech)
+  return {
+    ...user,
+    properties: {
+      status: { type: 'string', title: speech.say('users.status') },
+      statusReason: { type: 'string', title: speech.say('user.reason') },
+      ...Object(user['properties'])
+    }
+  }
+}
+
+/** What an event has changed, by the names that people know. */
+export function changedLabels ({ before = {} }: LoggedEvent, capabilities: Capabilities, speech: Speech): string {
+  const schema = changedSchema(capabilities, speech)
+  return Object.keys(before).map((name) => schemaAt(schema, [name]).labels.join()).join(', ')
+}
+
 /** The changes of an event in words. Values of an erased user are not there any more. */
 export function Changes ({ event }: { event: LoggedEvent }) {
   const speech = useSpeech()
   const { say, time } = speech
   const { capabilities } = useSession()
-  const user = userSchema(capabilities, speech)
-  const schema: Schema = {
-    ...user,
-    properties: {
-      status: { type: 'string', title: say('users.status') },
-      statusReason: { type: 'string', title: say('user.reason') },
-      ...Object(user['properties'])
-    }
-  }
+  const schema = changedSchema(capabilities, speech)
   const { data, before } = event
   if (before === undefined) return null
   if (data['name'] === null) {
-    const names = Object.keys(before).map((name) => schemaAt(schema, [name]).labels.join())
-    return <span class='muted'>{names.join(', ')}: {say('events.erased')}</span>
+    return <span class='muted'>{changedLabels(event, capabilities, speech)}: {say('events.erased')}</span>
   }
   if (!isChange(event)) return null
   const text = (value: Json | undefined, own: Schema, path: readonly string[]): string => {

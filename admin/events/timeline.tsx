@@ -28,7 +28,7 @@ export function Timeline ({ label, events, action }: TimelineProps) {
         const who = actor === null ? say('events.server') : `\u2068${actor.name ?? actor.id}\u2069`
         const exact = `${time(timestamp)} (${timestamp})`
         return (
-          <li key={id}>
+          <li key={id} id={id} tabIndex={-1}>
             <p {...(actor !== null && { title: actor.id })}>
               {say(SENTENCES.get(type) ?? 'history.other', { who, type })}
             </p>

@@ -46,7 +46,7 @@ export function RotateKey ({ apiKey, onClose }: DialogProps) {
         <Overlap label={say('keys.overlap')} value={overlap} onValue={setOverlap} />
         <Alert error={error} />
         <div class='bar'>
-          <button type='submit' class='primary' disabled={isBusy}>{say('keys.rotate')}</button>
+          <button type='submit' class='primary' autofocus disabled={isBusy}>{say('keys.rotate')}</button>
           <button type='button' onClick={() => onClose(false)}>{say('page.cancel')}</button>
         </div>
       </form>

@@ -6,6 +6,7 @@ import { focusHeading } from '../parts/dialog.tsx'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
+import { useCommand } from '../state/commands.ts'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
@@ -69,6 +70,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
   const { loaded, pager } = usePages<ApiKey>('/api-keys', '-createdAt')
   const [open, setOpen] = useState<Open | null>(null)
   const shown = query.get('key')
+  useCommand('key', can('keys:write'), () => setOpen({ is: 'create' }))
   const close = (isDone: boolean): void => {
     setOpen(null)
     if (isDone) loaded.reload()

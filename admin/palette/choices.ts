@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts'
 import type { Listed, User } from '../api/types.ts'
-import { ask } from '../state/commands.ts'
+import { ask, type Command } from '../state/commands.ts'
+import { offered } from '../state/offers.ts'
 import { hrefOf, navigate } from '../state/route.ts'
 import type { Session } from '../state/session.ts'
 import type { Speech } from '../state/texts.ts'
@@ -30,20 +31,29 @@ export function isMeant (typed: string, label: string): boolean {
 
 const goTo = (href: string) => () => navigate(href)
 
-/** The views, and what can be done from everywhere. */
+/** What can be done with what is shown, the views, and what can be done from everywhere. */
 export function fixedChoices (views: readonly View[], session: Session, { say }: Speech, isOwn: boolean): Choice[] {
-  const { can, signOut } = session
+  const { can, signOut, capabilities: { offers } } = session
   const action = (key: string, label: string, run: () => void): Choice =>
     ({ key, label, note: say('palette.action'), run })
-  const inList = (command: 'import' | 'export') => () => {
+  const inList = (command: Command) => () => {
     navigate(listHref())
     ask(command)
   }
+  const newKey = (): void => {
+    navigate(hrefOf(['api-keys']))
+    ask('key')
+  }
   return [
+    ...offered().map(({ key, label, run }) => action(key, label, run)),
     ...views.map(({ href, label }) => ({ key: href, label, note: say('palette.view'), run: goTo(href) })),
     ...can('users:write') ? [action('new', say('users.new'), goTo(hrefOf(['users', 'new'])))] : [],
+    ...offers.apiKeys && can('keys:write') ? [action('key', say('keys.new'), newKey)] : [],
     ...can('users:write') && can('users:read') ? [action('import', say('import.title'), inList('import'))] : [],
-    ...can('users:read') ? [action('export', say('export.title'), inList('export'))] : [],
+    ...can('users:read')
+      ? (['csv', 'ndjson'] as const).map((format) =>
+          action(format, `${say('export.title')}: ${say(`export.${format}`)}`, inList(format)))
+      : [],
     ...isOwn ? [action('out', say('signIn.out'), signOut)] : []
   ]
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useSpeech } from '../state/texts.ts'
 import { TextField } from './field.tsx'
 
 const PAUSE_MS = 250
@@ -16,8 +17,10 @@ interface DebouncedFieldProps {
   onValue: (value: string) => void
 }
 
-/** Text that is handed on when the person pauses. */
-export function DebouncedField ({ value, onValue, ...rest }: DebouncedFieldProps) {
+/** Text that is handed on when the person pauses. A date that is left when it is typed in part is marked. */
+export function DebouncedField ({ value, fault, onValue, ...rest }: DebouncedFieldProps) {
+  const { say } = useSpeech()
+  const [isPartial, setPartial] = useState(false)
   const [typed, setTyped] = useState(value)
   const handed = useRef(value)
   const latest = useRef(onValue)
@@ -36,5 +39,16 @@ export function DebouncedField ({ value, onValue, ...rest }: DebouncedFieldProps
     }, PAUSE_MS)
     return () => clearTimeout(timer)
   }, [typed])
-  return <TextField {...rest} value={typed} onValue={setTyped} />
+  return (
+    <TextField
+      {...rest}
+      value={typed}
+      fault={isPartial ? say('user.notComplete') : fault}
+      onValue={(value) => {
+        setPartial(false)
+        setTyped(value)
+      }}
+      onLeave={setPartial}
+    />
+  )
 }

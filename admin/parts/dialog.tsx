@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useNotify } from '../state/notices.ts'
 import { Notices } from './notices.tsx'
 
 interface DialogProps {
@@ -22,13 +23,16 @@ export function focusHeading (): void {
 export function Dialog ({ title, onClose, confirmClose, look, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const notify = useNotify()
   useLayoutEffect(() => {
+    notify('')
     const dialog = element.current
     const before = document.activeElement
     dialog?.showModal()
     return () => {
       dialog?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      if (before instanceof HTMLElement && before.isConnected && before !== document.body) before.focus()
+      else focusHeading()
     }
   }, [])
   return (
@@ -37,6 +41,12 @@ export function Dialog ({ title, onClose, confirmClose, look, children }: Dialog
       class={look ?? ''}
       aria-labelledby={heading}
       onClick={({ target }) => { if (look === 'palette' && target === element.current) onClose() }}
+      onKeyDown={(event) => {
+        // The key that has opened the dialog is still held down.
+        if (event.key === 'Enter' && event.repeat && !(event.target instanceof HTMLTextAreaElement)) {
+          event.preventDefault()
+        }
+      }}
       onCancel={(event) => {
         // The chooser of a file inside has a cancel event too, which bubbles.
         if (event.target !== event.currentTarget) return

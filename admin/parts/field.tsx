@@ -57,12 +57,14 @@ interface TextFieldProps {
   isRequired?: boolean
   value: string
   onValue: (value: string) => void
+  /** Called when the focus leaves it, with true if a date in it is typed in part. */
+  onLeave?: (isPartial: boolean) => void
 }
 
 /** One line of text. Its direction follows what is typed. */
 export function TextField (props: TextFieldProps) {
   const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue } = props
-  const { inputMode, name, step, placeholder, list } = props
+  const { inputMode, name, step, placeholder, list, onLeave } = props
   return (
     <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
       {(control) => {
@@ -77,7 +79,8 @@ export function TextField (props: TextFieldProps) {
           value,
           spellcheck: false,
           autocomplete: 'off',
-          onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value)
+          onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
+          onBlur: (event: { currentTarget: HTMLInputElement }) => onLeave?.(event.currentTarget.validity.badInput)
         } as const
         // JSX has another interface for each type of input.
         return h('input', { ...common, type })
@@ -106,6 +109,23 @@ export function SelectField ({ label, hint, fault, isRequired = false, value, op
         </select>
       )}
     </Field>
+  )
+}
+
+/** A few values, one of which is chosen by one click. */
+export function RadioField ({ label, fault, value, options, onValue }: Omit<SelectProps, 'hint' | 'isRequired'>) {
+  const id = useId()
+  return (
+    <fieldset class='radios' {...(fault !== undefined && { 'aria-describedby': `${id}-fault` })}>
+      <legend>{label}</legend>
+      {options.map(([each, text]) => (
+        <label key={each}>
+          <input type='radio' name={id} checked={each === value} onChange={() => onValue(each)} />
+          <bdi>{text}</bdi>
+        </label>
+      ))}
+      {fault !== undefined && <p class='fault' id={`${id}-fault`}>{fault}</p>}
+    </fieldset>
   )
 }
 

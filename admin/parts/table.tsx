@@ -25,7 +25,7 @@ interface TableProps<Row> {
 function showWhole ({ target }: Event): void {
   const cell = target instanceof Element ? target.closest<HTMLElement>('.cell') : null
   if (cell === null) return
-  const boxes = [cell, ...cell.querySelectorAll(':scope > bdi, .name > bdi')]
+  const boxes = [cell, ...cell.querySelectorAll(':scope > :is(a, bdi), .name > bdi')]
   // What is set inline has no width of its own.
   const isCut = boxes.some(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
   if (isCut) cell.title = cell.innerText

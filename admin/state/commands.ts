@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 // What the palette asks a view to do. A view that is not there yet does it once it is.
 
-export type Command = 'import' | 'export'
+export type Command = 'import' | 'csv' | 'ndjson' | 'search' | 'key'
 
 let asked: { command: Command, at: number } | null = null
 const EVENT = 'fastify-users:command'

@@ -2,6 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 
 // One key alone does something, unless the person has turned that off: who dictates says many letters (WCAG 2.1.4).
 
+/** Where a letter is typed, or chooses something. */
+const TYPED = 'input:not([type=checkbox]), select, textarea, details[open]'
 const STORE = `fastify-users:${location.pathname}:shortcuts`
 
 export const shortcuts = {
@@ -28,7 +30,7 @@ export function useShortcut (key: string, action: () => void): void {
     const press = (event: KeyboardEvent): void => {
       const { target, ctrlKey, metaKey, altKey } = event
       if (event.key !== key || ctrlKey || metaKey || altKey || event.defaultPrevented || !shortcuts.areOn()) return
-      if (target instanceof Element && target.closest('input, select, textarea, details[open]') !== null) return
+      if (target instanceof Element && target.closest(TYPED) !== null) return
       if (document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
       latest.current()

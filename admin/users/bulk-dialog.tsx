@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/field.tsx'
+import { useNotify } from '../state/notices.ts'
 import { useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
@@ -13,13 +14,22 @@ interface BulkDialogProps {
   users: readonly Selected[]
   /** Called with those that were changed. */
   onClose: (done: readonly Selected[]) => void
+  /** Called with users that were deleted and are to be restored. */
+  onRestore?: (users: readonly Selected[]) => void
 }
 
+/** What is said of one user, by name. */
+const DONE = {
+  delete: 'user.deleted', restore: 'deleted.restored', suspend: 'user.suspended', activate: 'user.activated'
+} as const
 const NOTHING: Progress = { done: [], refused: [] }
 
-/** Changes many users after a question. A deletion asks for their number, a suspension for its reason. */
-export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
+/**
+ * Changes many users after a question. A suspension asks for its reason, and a deletion for good for their number.
+ */
+export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps) {
   const { say, sayError, number } = useSpeech()
+  const notify = useNotify()
   const { client, capabilities } = useSession()
   const [typed, setTyped] = useState('')
   const [fault, setFault] = useState<string>()
@@ -29,6 +39,14 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
   const count = users.length
   const { done, refused } = progress
   const tried = done.length + refused.length
+  const { trash } = capabilities.offers
+  const isFinal = kind === 'delete' && !trash
+  const content = useRef<HTMLDivElement>(null)
+  // What had the focus is gone with the question.
+  useEffect(() => {
+    if (phase === 'runs') content.current?.querySelector('p')?.focus()
+    if (phase === 'ended') content.current?.querySelector('button')?.focus()
+  }, [phase])
   useGuard(() => phase === 'asks' || phase === 'ended', say('bulk.leave'))
 
   const changeOf = (): Change => {
@@ -38,13 +56,29 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
   }
   const submit = (event: Event): void => {
     event.preventDefault()
-    if (kind === 'delete' && ![String(count), number(count)].includes(typed.trim())) {
+    if (isFinal && ![String(count), number(count)].includes(typed.trim())) {
       setFault(say('bulk.countDiffers'))
       return
     }
     setPhase('runs')
-    changeMany(client, users, changeOf(), { signal: controller.current.signal, onProgress: setProgress })
-      .finally(() => setPhase('ended'))
+    let last = NOTHING
+    const onProgress = (now: Progress): void => {
+      last = now
+      setProgress(now)
+    }
+    changeMany(client, users, changeOf(), { signal: controller.current.signal, onProgress }).finally(() => {
+      if (last.done.length === count) succeed(last.done)
+      else setPhase('ended')
+    })
+  }
+  const succeed = (done: readonly Selected[]): void => {
+    onClose(done)
+    const [first] = done
+    const text = count === 1 && first !== undefined
+      ? say(DONE[kind], { name: first.name })
+      : say(`bulk.${kind}.ended`, { count })
+    const canRestore = kind === 'delete' && trash && onRestore !== undefined
+    notify(text, canRestore ? { action: { label: say('bulk.restore'), run: () => onRestore(done) } } : {})
   }
   // The step that is under way ends first: its outcome would not be known otherwise.
   const close = (): void => {
@@ -57,7 +91,7 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
     ? say(`bulk.${kind}.asks`, { count })
     : phase === 'ended' ? say(`bulk.${kind}.ended`, { count: done.length }) : say(`bulk.${kind}.runs`, { count })
   const help = kind === 'delete'
-    ? say(capabilities.offers.trash ? 'user.deleteKept' : 'user.deleteWarning')
+    ? say(trash ? 'user.deleteKept' : 'user.deleteWarning')
     : kind === 'suspend' ? say('user.suspendHelp') : ''
   return (
     <Dialog title={title} onClose={close}>
@@ -65,7 +99,7 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
         ? (
           <form noValidate onSubmit={submit}>
             {help !== '' && <p>{help}</p>}
-            {kind === 'delete' && (
+            {isFinal && (
               <TextField
                 label={say('bulk.typeCount', { count })}
                 inputMode='numeric'
@@ -86,9 +120,9 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
           </form>
           )
         : (
-          <>
+          <div ref={content}>
             <progress value={tried} max={count} aria-label={say('bulk.progress', { done: tried, count })} />
-            <p role='status'>
+            <p role='status' tabIndex={-1}>
               {phase === 'ended'
                 ? say('bulk.result', { done: done.length, refused: refused.length, left: count - tried })
                 : say('bulk.progress', { done: tried, count })}
@@ -106,7 +140,7 @@ export function BulkDialog ({ kind, users, onClose }: BulkDialogProps) {
             <button type='button' disabled={phase === 'stops'} onClick={close}>
               {say(phase === 'ended' ? 'page.close' : 'bulk.stop')}
             </button>
-          </>
+          </div>
           )}
     </Dialog>
   )

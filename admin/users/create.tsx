@@ -50,7 +50,7 @@ export function CreateUser () {
         const headers = { 'idempotency-key': idempotency.current.key }
         const { body: { id } } = await client.send<MinimalUser>('POST', '/users', { body, headers })
         isSaved.current = true
-        notify(say('user.created', { name: isObject(body) ? String(body['name']) : id }))
+        notify(say('user.created', { name: isObject(body) ? String(body['name']) : id }), { isForNext: true })
         navigate(can('users:read') ? hrefOf(['users', id]) : listHref())
       } catch (error) {
         setFaults(faultsOf(error))

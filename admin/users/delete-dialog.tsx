@@ -11,17 +11,22 @@ interface DeleteDialogProps {
   user: User
   etag: string | null
   onClose: () => void
-  onDeleted: () => void
+  /** `isKept`: it can be restored. */
+  onDeleted: (isKept: boolean) => void
   /** The user has another version than the person has seen. */
   onChanged: () => void
   /** The user is deleted already, and is to be deleted for good. */
   isFinal?: boolean
 }
 
-// Spaces can't be counted by looking at them, nor can their kinds be told apart.
-const plain = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim()
+/**
+ * A text as far as everybody can type it: without case and accents. Spaces can't be counted by looking at them, nor can
+ * their kinds be told apart.
+ */
+const plain = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** Deletes a user, after the person has typed the name. */
+/** Deletes a user. Before one is gone for good, the person has to type who it is. */
 export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFinal = false }: DeleteDialogProps) {
   const { say } = useSpeech()
   const { client, capabilities } = useSession()
@@ -31,10 +36,11 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFin
   const { error, isBusy, run } = useAction()
   const { events, trash } = capabilities.offers
   const query = erases ? '?erase=true' : isFinal ? '?purge=true' : ''
+  const isKept = trash && query === ''
 
   const submit = (event: Event): void => {
     event.preventDefault()
-    if (plain(typed) !== plain(user.name)) {
+    if (!isKept && ![user.name, user.email].some((text) => plain(typed) === plain(text))) {
       setFault(say('user.nameDiffers'))
       return
     }
@@ -48,23 +54,26 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFin
           return
         }
       }
-      onDeleted()
+      onDeleted(isKept)
     })
   }
 
   return (
     <Dialog title={say('user.deleteTitle', { name: user.name })} onClose={onClose}>
       <form noValidate onSubmit={submit}>
-        <p>{say(trash && query === '' ? 'user.deleteKept' : 'user.deleteWarning')}</p>
-        <TextField
-          label={say('user.typeName', { name: user.name })}
-          value={typed}
-          fault={fault}
-          onValue={(value) => {
-            setTyped(value)
-            setFault(undefined)
-          }}
-        />
+        <p>{say(isKept ? 'user.deleteKept' : 'user.deleteWarning')}</p>
+        {!isKept && (
+          <TextField
+            label={say('user.typeName', { name: user.name })}
+            hint={say('user.typeEmail', { email: user.email })}
+            value={typed}
+            fault={fault}
+            onValue={(value) => {
+              setTyped(value)
+              setFault(undefined)
+            }}
+          />
+        )}
         {events && <Checkbox label={say('user.erase')} checked={erases} onChecked={setErases} />}
         <Alert error={error} />
         <div class='bar'>

@@ -1,13 +1,15 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { DeletedUser } from '../api/types.ts'
 import { ActorName } from '../events/table.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
+import { useSettled } from '../state/settled.ts'
 import { useSpeech } from '../state/texts.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { type Selection, SelectionBar, selectionColumn, without } from './selection.tsx'
@@ -20,14 +22,32 @@ function DeletedTable () {
   const { error, isBusy, run } = useAction()
   const [purged, setPurged] = useState<DeletedUser | null>(null)
   const [selection, setSelection] = useState<Selection>(new Map())
-  const restore = ({ id, name }: DeletedUser): void => {
+  const isSettled = useSettled(loaded.value)
+  const isOff = isBusy || loaded.isLoading || !isSettled
+  const leave = ({ id, name }: DeletedUser, text: 'deleted.restored' | 'deleted.purged'): void => {
+    left.current = loaded.value?.data.findIndex((user) => user.id === id) ?? 0
+    notify(say(text, { name }))
+    setSelection(without(selection, id))
+    loaded.reload()
+  }
+  const restore = (user: DeletedUser): void => {
+    if (isOff) return
     run(async () => {
-      await client.send('POST', `/users/${id}/restore`)
-      notify(say('deleted.restored', { name }))
-      setSelection(without(selection, id))
-      loaded.reload()
+      await client.send('POST', `/users/${user.id}/restore`)
+      leave(user, 'deleted.restored')
     })
   }
+  // The focus goes on to the user that follows those who have left.
+  const box = useRef<HTMLDivElement>(null)
+  const left = useRef<number | null>(null)
+  useLayoutEffect(() => {
+    if (left.current === null || document.activeElement !== document.body) return
+    const rows = box.current?.querySelectorAll('tbody tr') ?? []
+    const button = rows[Math.min(left.current, rows.length - 1)]?.querySelector('button')
+    if (button) button.focus()
+    else focusHeading()
+    left.current = null
+  }, [loaded.value])
   const column = (key: 'name' | 'email' | 'deletedAt' | 'deletedBy', cell: Column<DeletedUser>['cell']) => {
     const label = say(key === 'name' || key === 'email' ? `users.${key}` : `deleted.${key}`)
     return { key, label, heading: label, cell }
@@ -42,7 +62,8 @@ function DeletedTable () {
       <Alert error={error} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
-          <>
+          <div ref={box}>
+            {total === 0 && <p class='empty'>{say('deleted.none')}</p>}
             {data.length > 0 && (
               <Table
                 label={say('deleted.title')}
@@ -64,7 +85,7 @@ function DeletedTable () {
                         <button
                           type='button'
                           class='small'
-                          disabled={isBusy}
+                          aria-disabled={isOff}
                           aria-label={say('deleted.restoreOf', { name: user.name })}
                           onClick={() => restore(user)}
                         >
@@ -85,7 +106,7 @@ function DeletedTable () {
               />
             )}
             {total > 0 && <Pager {...pager} total={total} />}
-          </>
+          </div>
         )}
       </WhenLoaded>
       <SelectionBar
@@ -103,9 +124,7 @@ function DeletedTable () {
           onChanged={() => setPurged(null)}
           onDeleted={() => {
             setPurged(null)
-            notify(say('deleted.purged', { name: purged.name }))
-            setSelection(without(selection, purged.id))
-            loaded.reload()
+            leave(purged, 'deleted.purged')
           }}
         />
       )}

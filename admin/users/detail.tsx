@@ -1,25 +1,22 @@
 import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Schema, type User } from '../api/types.ts'
-import { Revert } from '../events/revert.tsx'
-import { Timeline } from '../events/timeline.tsx'
 import { kindOf, labelOf } from '../form/kinds.ts'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, CopyButton, Missing, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
 import { Menu } from '../parts/menu.tsx'
-import { Pager } from '../parts/pager.tsx'
 import { useLoad } from '../state/load.ts'
 import { useName } from '../state/name.ts'
 import { useNotify } from '../state/notices.ts'
-import { useNavigate } from '../state/route.ts'
+import { useOffers } from '../state/offers.ts'
+import { hrefOf, navigate as goTo, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
-import type { Listed, LoggedEvent } from '../api/types.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { EditUser } from './edit.tsx'
+import { History } from './history.tsx'
 import { listHref } from './left-list.ts'
-import { pageSizes } from './query.ts'
 import { userSchema } from './schema.ts'
 import { Status, StatusDialog } from './status.tsx'
 import { Value } from './values.tsx'
@@ -39,53 +36,6 @@ function ReadUser ({ user, schema }: { user: User, schema: Schema }) {
         )
       })}
     </dl>
-  )
-}
-
-interface HistoryProps {
-  stored: Answer<User>
-  /** Called with the user after a change was set back. */
-  onStored: (stored: Answer<User>) => void
-  onChanged: () => void
-}
-
-/** What has happened to a user, newest first. It is loaded again with each version of the user. */
-function History ({ stored, onStored, onChanged }: HistoryProps) {
-  const { body: { id }, etag } = stored
-  const { say } = useSpeech()
-  const { client, capabilities } = useSession()
-  const sizes = pageSizes(capabilities)
-  const [page, setPage] = useState(1)
-  const [limit, setLimit] = useState(sizes[0] ?? capabilities.pageSize.max)
-  const loaded = useLoad(`${id} ${page} ${limit} ${etag ?? ''}`, async (signal) =>
-    (await client.get<Listed<LoggedEvent>>(`/users/${id}/events?page=${page}&limit=${limit}`, { signal })).body)
-  return (
-    <WhenLoaded loaded={loaded}>
-      {({ data, meta: { total } }) => total === 0
-        ? <p>{say('user.historyNone')}</p>
-        : (
-          <>
-            <Timeline
-              label={say('user.history')}
-              events={data}
-              action={(event) => <Revert event={event} stored={stored} onStored={onStored} onChanged={onChanged} />}
-            />
-            {total > limit && (
-              <Pager
-                page={page}
-                limit={limit}
-                total={total}
-                sizes={sizes}
-                onPage={setPage}
-                onSize={(size) => {
-                  setLimit(size)
-                  setPage(1)
-                }}
-              />
-            )}
-          </>
-          )}
-    </WhenLoaded>
   )
 }
 
@@ -116,7 +66,7 @@ function initialsOf (name: string): string {
 /** One user: who it is, its fields, its history, and what can be done with it. */
 export function UserDetail ({ id }: { id: string }) {
   const speech = useSpeech()
-  const { say } = speech
+  const { say, sayError } = speech
   const { client, capabilities, can } = useSession()
   const notify = useNotify()
   const navigate = useNavigate()
@@ -135,8 +85,27 @@ export function UserDetail ({ id }: { id: string }) {
     setHint(say('user.changedMeanwhile'))
     loaded.reload()
   }
+  const restore = async ({ name }: User): Promise<void> => {
+    try {
+      await client.send('POST', `/users/${id}/restore`)
+      notify(say('deleted.restored', { name }), { isForNext: true })
+      goTo(hrefOf(['users', id]))
+    } catch (error) {
+      notify(sayError(error))
+    }
+  }
   useName(stored?.body.name)
   useShortcut('e', edit)
+  const statusWord = say(stored?.body.status === 'suspended' ? 'user.activate' : 'user.suspend')
+  useOffers([
+    ...stored !== null && can('users:write') && !isEditing
+      ? [{ key: 'edit', label: say('user.edit'), run: edit },
+          { key: 'status', label: `${statusWord}…`, run: () => setOpen('status') }]
+      : [],
+    ...stored !== null && can('users:delete')
+      ? [{ key: 'delete', label: `${say('user.delete')}…`, run: () => setOpen('delete') }]
+      : []
+  ])
   if (stored === null) return <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
   const user = stored.body
   return (
@@ -151,7 +120,7 @@ export function UserDetail ({ id }: { id: string }) {
           <Menu label={say('page.actions')} side='end' hasActions>
             {can('users:write') && (
               <button type='button' onClick={() => setOpen('status')}>
-                {say(user.status === 'active' ? 'user.suspend' : 'user.activate')}…
+                {statusWord}…
               </button>
             )}
             {can('users:delete') && (
@@ -212,8 +181,11 @@ export function UserDetail ({ id }: { id: string }) {
             close()
             onChanged()
           }}
-          onDeleted={() => {
-            notify(say('user.deleted', { name: user.name }))
+          onDeleted={(isKept) => {
+            notify(say('user.deleted', { name: user.name }), {
+              isForNext: true,
+              ...(isKept && { action: { label: say('deleted.restore'), run: () => restore(user) } })
+            })
             navigate(listHref())
           }}
         />

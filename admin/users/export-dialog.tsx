@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
-import { SelectField } from '../parts/field.tsx'
 import { save } from '../parts/save.ts'
+import { useNotify } from '../state/notices.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { exported, type Format, recordCounter } from './export.ts'
@@ -12,34 +12,32 @@ import { filterQuery, type ListState } from './query.ts'
 const PART_BYTES = 1024 * 1024
 // Spreadsheets would not read UTF-8 without a byte order mark.
 const MARK = '\uFEFF'
+/** What is done by then shows no progress. */
+const PAUSE_MS = 400
 
 interface ExportDialogProps {
   state: ListState
   total: number
+  format: Format
   onClose: () => void
 }
 
-/** Saves all users that match the filters as a file. */
-export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
+/** Saves all users that match the filters as a file, and shows how far it is if that takes long. */
+export function ExportDialog ({ state, total, format, onClose }: ExportDialogProps) {
   const { say } = useSpeech()
   const { client } = useSession()
-  const [format, setFormat] = useState<Format>('csv')
-  const [done, setDone] = useState<number | null>(null)
-  const [end, setEnd] = useState<'done' | 'cancelled' | null>(null)
+  const notify = useNotify()
+  const [isLong, setLong] = useState(false)
+  const [done, setDone] = useState(0)
   const [error, setError] = useState<unknown>(null)
-  const controller = useRef<AbortController | null>(null)
-  useEffect(() => () => controller.current?.abort(), [])
+  const controller = useRef(new AbortController())
 
-  async function start (): Promise<void> {
-    const { signal } = controller.current = new AbortController()
+  async function start ({ signal }: AbortController): Promise<void> {
     const count = recordCounter(format)
     const blobs: Blob[] = format === 'csv' ? [new Blob([MARK])] : []
     let part: Uint8Array<ArrayBuffer>[] = []
     let inPart = 0
     let users = 0
-    setError(null)
-    setEnd(null)
-    setDone(0)
     try {
       for await (const bytes of exported(client, filterQuery(state), format, signal)) {
         users = count(bytes)
@@ -54,51 +52,41 @@ export function ExportDialog ({ state, total, onClose }: ExportDialogProps) {
       }
       const type = format === 'csv' ? 'text/csv;charset=utf-8' : 'application/x-ndjson'
       save(new Blob([...blobs, ...part], { type }), `users-${new Date().toISOString().slice(0, 10)}.${format}`)
-      setEnd('done')
+      onClose()
+      notify(say('export.done', { done: users }))
     } catch (error) {
-      if (signal.aborted) setEnd('cancelled')
-      else setError(error)
-    } finally {
-      controller.current = null
+      if (!signal.aborted) return setError(error)
+      onClose()
+      notify(say('export.cancelled'))
     }
   }
 
-  const isBusy = done !== null && end === null && error === null
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), PAUSE_MS)
+    start(controller.current)
+    return () => {
+      clearTimeout(timer)
+      controller.current.abort()
+    }
+  }, [])
+  const cancel = (): void => {
+    if (error !== null) onClose()
+    else controller.current.abort()
+  }
+
+  if (!isLong && error === null) return null
   return (
-    <Dialog title={say('export.title')} onClose={onClose}>
-      <p>{say('export.help', { count: total })}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isBusy) start()
-        }}
-      >
-        <SelectField
-          label={say('export.format')}
-          value={format}
-          options={[['csv', say('export.csv')], ['ndjson', say('export.ndjson')]]}
-          onValue={(value) => setFormat(value === 'csv' ? value : 'ndjson')}
-        />
-        <Alert error={error} />
-        {isBusy && (
-          <>
-            <progress value={done} max={Math.max(total, done)} aria-label={say('export.title')} />
-            <p>{say('export.progress', { done, count: total })}</p>
-          </>
-        )}
-        {end !== null && <p role='status'>{say(`export.${end}`, { done: done ?? 0 })}</p>}
-        <div class='bar'>
-          {/* Keys: a button that turned into the other one while it is clicked would start again. */}
-          {isBusy
-            ? (
-              <button key='cancel' type='button' onClick={() => controller.current?.abort()}>
-                {say('page.cancel')}
-              </button>
-              )
-            : <button key='start' type='submit' class='primary'>{say('export.start')}</button>}
-          <button type='button' onClick={onClose}>{say('page.close')}</button>
-        </div>
-      </form>
+    <Dialog title={say('export.title')} onClose={cancel}>
+      <Alert error={error} />
+      {error === null && (
+        <>
+          <progress value={done} max={Math.max(total, done)} aria-label={say('export.title')} />
+          <p>{say('export.progress', { done, count: total })}</p>
+        </>
+      )}
+      <div class='bar'>
+        <button type='button' onClick={cancel}>{say(error === null ? 'page.cancel' : 'page.close')}</button>
+      </div>
     </Dialog>
   )
 }

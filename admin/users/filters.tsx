@@ -3,12 +3,15 @@ import { kindOf, labelOf } from '../form/kinds.ts'
 import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
-import { SelectField } from '../parts/field.tsx'
+import { RadioField, SelectField } from '../parts/field.tsx'
+import { isNarrow } from '../state/narrow.ts'
 import { useSpeech } from '../state/texts.ts'
 import { allColumns } from './columns.tsx'
 import { BOUNDS, type ListState, sortable } from './query.ts'
 
 const BOUND_LABELS = { 'createdAt[gte]': 'users.createdFrom', 'createdAt[lt]': 'users.createdBefore' } as const
+/** More values than these are chosen from a list. */
+const MOST_RADIOS = 6
 const isBound = (name: string): name is keyof typeof BOUND_LABELS => Object.hasOwn(BOUND_LABELS, name)
 
 function choiceText (choice: Json): string {
@@ -34,10 +37,11 @@ function FilterField ({ name, schema, value, fault, onValue }: FilterProps) {
   switch (kind.is) {
     case 'choice': {
       const choices = kind.choices.map((choice) => [choiceText(choice), choiceText(choice)] as const)
-      return <SelectField {...chosen} options={[any, ...choices]} />
+      const Choice = choices.length > MOST_RADIOS ? SelectField : RadioField
+      return <Choice {...chosen} options={[any, ...choices]} />
     }
     case 'flag': return (
-      <SelectField {...chosen} options={[any, ['true', say('page.yes')], ['false', say('page.no')]]} />
+      <RadioField {...chosen} options={[any, ['true', say('page.yes')], ['false', say('page.no')]]} />
     )
     case 'number': return <DebouncedField {...typed} inputMode='decimal' />
     case 'date': return <DebouncedField {...typed} type='date' />
@@ -53,14 +57,26 @@ interface FiltersProps {
   onState: (state: ListState, isTyped: boolean) => void
 }
 
+/** The day of a moment, for an input; and the moment at which a day begins, here. */
+const dayOf = (moment: string | undefined): string => toLocal(moment ?? '').slice(0, 10)
+const momentOf = (day: string): string => day === '' ? '' : fromLocal(`${day}T00:00`)
+
+/** Closes the menu that a button is in. */
+function closeMenu (button: Element): void {
+  const menu = button.closest('details')
+  if (menu === null) return
+  menu.open = false
+  menu.querySelector('summary')?.focus()
+}
+
 /** The state with a filter set, or without it where the value is empty. It begins with the first page. */
 export function withFilter (state: ListState, name: string, value: string): ListState {
   const { [name]: before, ...others } = state.filters
   return { ...state, filters: value === '' ? others : { ...others, [name]: value }, page: 1 }
 }
 
-/** The filters of the list, and its order. */
-export function Filters ({ capabilities, state, faults, onState }: FiltersProps) {
+/** The filters of the list, the host's own first, and its order. `total`: how many users match; null: not known yet. */
+export function Filters ({ capabilities, state, faults, total, onState }: FiltersProps & { total: number | null }) {
   const speech = useSpeech()
   const { say, sayFault } = speech
   const { filterable, fields } = capabilities
@@ -71,7 +87,17 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
   }
   return (
     <div class='filters grid'>
-      <SelectField
+      {filterable.map((name) => (
+        <FilterField
+          key={name}
+          name={name}
+          schema={fields.properties[name] ?? {}}
+          value={state.filters[name] ?? ''}
+          fault={faultOf(name)}
+          onValue={(value, isTyped) => onState(withFilter(state, name, value), isTyped)}
+        />
+      ))}
+      <RadioField
         label={say('users.status')}
         value={state.filters['status'] ?? ''}
         fault={faultOf('status')}
@@ -81,21 +107,11 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
       {BOUNDS.map((name) => (
         <DebouncedField
           key={name}
-          type='datetime-local'
+          type='date'
           label={say(BOUND_LABELS[name])}
-          value={toLocal(state.filters[name] ?? '')}
+          value={dayOf(state.filters[name])}
           fault={faultOf(name)}
-          onValue={(local) => onState(withFilter(state, name, fromLocal(local)), true)}
-        />
-      ))}
-      {filterable.map((name) => (
-        <FilterField
-          key={name}
-          name={name}
-          schema={fields.properties[name] ?? {}}
-          value={state.filters[name] ?? ''}
-          fault={faultOf(name)}
-          onValue={(value, isTyped) => onState(withFilter(state, name, value), isTyped)}
+          onValue={(day) => onState(withFilter(state, name, momentOf(day)), true)}
         />
       ))}
       <SelectField
@@ -109,13 +125,18 @@ export function Filters ({ capabilities, state, faults, onState }: FiltersProps)
         })}
         onValue={(sort) => onState({ ...state, sort, page: 1 }, false)}
       />
+      {isNarrow() && (
+        <button type='button' class='primary done' onClick={({ currentTarget }) => closeMenu(currentTarget)}>
+          {total === null ? say('page.close') : say('users.show', { count: total })}
+        </button>
+      )}
     </div>
   )
 }
 
 /** The filters that are set, each with a button that removes it. */
 export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
-  const { say, sayFault, time } = useSpeech()
+  const { say, sayFault, time, day } = useSpeech()
   const { properties } = capabilities.fields
   const set = Object.entries(state.filters)
   if (set.length === 0) return null
@@ -125,7 +146,7 @@ export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
   }
   const shown = (name: string, value: string): string => {
     if (name === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
-    if (isBound(name)) return time(value)
+    if (isBound(name)) return momentOf(dayOf(value)) === value ? day(value) : time(value)
     const isFlag = kindOf(properties[name] ?? {}).is === 'flag'
     return isFlag && (value === 'true' || value === 'false') ? say(value === 'true' ? 'page.yes' : 'page.no') : value
   }

@@ -14,7 +14,7 @@ import type { Selected } from './bulk.ts'
 import { allColumns, keepColumns, usualColumns } from './columns.tsx'
 import { NewUserLink } from './create.tsx'
 import { ExportDialog } from './export-dialog.tsx'
-import { exported, readSelected } from './export.ts'
+import { exported, type Format, readSelected } from './export.ts'
 import { leftList } from './left-list.ts'
 import { filterQuery, type ListState, readState, writeState } from './query.ts'
 import { Results } from './results.tsx'
@@ -61,7 +61,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const { client, capabilities, can } = useSession()
   const state = readState(query, capabilities)
   const [selection, setSelection] = useState<Selection>(new Map())
-  const [dialog, setDialog] = useState<'export' | 'import' | null>(null)
+  const [dialog, setDialog] = useState<'import' | null>(null)
+  const [format, setFormat] = useState<Format | null>(null)
   const [dropped, setDropped] = useState<File>()
   const isOver = useFileDrop(can('users:write') ? openImport : null)
   // What an import has made, while the person is asked about its deletion.
@@ -86,7 +87,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   }
   const canExport = isCurrent && total > 0
   useCommand('import', can('users:write'), () => openImport())
-  useCommand('export', canExport, () => setDialog('export'))
+  useCommand('csv', canExport, () => setFormat('csv'))
+  useCommand('ndjson', canExport, () => setFormat('ndjson'))
   // A selection is of what was shown: a new search begins with none, before it is painted.
   useLayoutEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
 
@@ -119,12 +121,13 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           shown={shown}
           faults={loaded.error instanceof ApiError ? loaded.error.faults : []}
           canExport={canExport}
+          total={isCurrent ? total : null}
           onState={onState}
           onColumns={(columns) => {
             keepColumns(columns)
             onState({ ...state, columns }, true)
           }}
-          onExport={() => setDialog('export')}
+          onExport={setFormat}
           onImport={can('users:write') ? () => openImport() : undefined}
         />
         <WhenLoaded loaded={loaded}>
@@ -152,7 +155,9 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
       {isOver && <p class='drop over'>{say('import.drop')}</p>}
-      {dialog === 'export' && <ExportDialog state={state} total={total} onClose={() => setDialog(null)} />}
+      {format !== null && (
+        <ExportDialog state={state} total={total} format={format} onClose={() => setFormat(null)} />
+      )}
       {dialog === 'import' && (
         <ImportDialog
           file={dropped}

@@ -5,7 +5,7 @@ import { type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
-import { isFiltered, type ListState, pageSizes, sortable } from './query.ts'
+import { filterQuery, isFiltered, type ListState, pageSizes, sortable } from './query.ts'
 import { type Selection, selectionColumn } from './selection.tsx'
 
 interface ResultsProps {
@@ -71,21 +71,31 @@ export function Results (props: ResultsProps) {
   return (
     <>
       {total === 0 && (
-        <p class='empty'>
-          {say(isFiltered(state) ? 'users.noMatch' : 'users.none')}{' '}
-          {isFiltered(state) && (
-            <button
-              type='button'
-              class='plain'
-              onClick={() => {
-                onState({ ...state, q: '', filters: {}, page: 1 })
-                focusHeading()
-              }}
-            >
-              {say('users.showAll')}
-            </button>
+        <div class='empty'>
+          <p>
+            {say(isFiltered(state) ? 'users.noMatch' : 'users.none')}{' '}
+            {isFiltered(state) && (
+              <button
+                type='button'
+                class='plain'
+                onClick={() => {
+                  onState({ ...state, q: '', filters: {}, page: 1 })
+                  focusHeading()
+                }}
+              >
+                {say('users.showAll')}
+              </button>
+            )}
+          </p>
+          {filterQuery(state)['q'] !== undefined && (
+            <>
+              <p>{say('users.noMatchHelp')}</p>
+              {capabilities.offers.trash && can('users:delete') && (
+                <p><a href={hrefOf(['users', 'deleted'])}>{say('users.noMatchDeleted')}</a></p>
+              )}
+            </>
           )}
-        </p>
+        </div>
       )}
       {total > 0 && data.length === 0 && (
         <p class='empty'>

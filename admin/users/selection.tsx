@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { User } from '../api/types.ts'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
 import type { Column } from '../parts/table.tsx'
+import { useOffers } from '../state/offers.ts'
 import { useSession } from '../state/session.ts'
+import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Selected } from './bulk.ts'
 import { BulkDialog, type BulkKind } from './bulk-dialog.tsx'
@@ -68,65 +70,95 @@ function concerns (kind: BulkKind, { status }: Selected): boolean {
   return kind === 'suspend' ? status === 'active' : kind === 'activate' ? status === 'suspended' : true
 }
 
-/** What can be done with the users that are selected. */
+const scopeOf = (kind: BulkKind) => kind === 'suspend' || kind === 'activate' ? 'users:write' : 'users:delete'
+
+interface Asked { kind: BulkKind, users: readonly Selected[] }
+
+/** What can be done with the users that are selected. It comes after them, so that none moves when it appears. */
 export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }: SelectionBarProps) {
   const { say } = useSpeech()
   const { can } = useSession()
-  const [kind, setKind] = useState<BulkKind | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const { error, isBusy, run } = useAction()
-  if (selection.size === 0) return null
+  const bar = useRef<HTMLDivElement>(null)
   const users = [...selection.values()]
-  const scopeOf = (kind: BulkKind) => kind === 'suspend' || kind === 'activate' ? 'users:write' : 'users:delete'
+  const offers = kinds.filter((kind) => can(scopeOf(kind))).map((kind) => {
+    const concerned = users.filter((user) => concerns(kind, user))
+    const isOff = isBusy || concerned.length === 0
+    const run = (): void => { if (!isOff) setAsked({ kind, users: concerned }) }
+    return { key: kind, label: say(`bulk.${kind}.asks`, { count: concerned.length }), kind, isOff, run }
+  })
+  useOffers(offers.filter(({ isOff }) => !isOff))
+  useShortcut('s', () => offers.find(({ kind }) => kind === 'suspend')?.run())
+  useShortcut('d', () => offers.find(({ kind }) => kind === 'delete')?.run())
+  // The button that selects all has gone once it has done so.
+  const hasAll = useRef(false)
+  useLayoutEffect(() => {
+    if (isBusy || !hasAll.current) return
+    hasAll.current = false
+    if (document.activeElement === document.body) {
+      bar.current?.querySelector<HTMLElement>('.space ~ button:not(:disabled)')?.focus()
+    }
+  }, [isBusy])
   return (
-    <div class='selection' role='group' aria-label={say('users.selection')}>
-      <span role='status'>{say('users.selected', { count: selection.size })}</span>
-      {all !== undefined && all.total > selection.size && (
-        <button
-          type='button'
-          class='plain'
-          disabled={isBusy}
-          onClick={() => run(async () => onSelection(toggled(new Map(), await all.load(), true)))}
-        >
-          {say('users.selectAll', { count: all.total })}
-        </button>
+    <>
+      {selection.size > 0 && (
+        <div ref={bar} class='selection' role='group' aria-label={say('users.selection')}>
+          <span role='status'>{say('users.selected', { count: selection.size })}</span>
+          {all !== undefined && all.total > selection.size && (
+            <button
+              type='button'
+              class='plain'
+              disabled={isBusy}
+              onClick={() => run(async () => {
+                onSelection(toggled(new Map(), await all.load(), true))
+                hasAll.current = true
+              })}
+            >
+              {say('users.selectAll', { count: all.total })}
+            </button>
+          )}
+          <button
+            type='button'
+            class='plain'
+            onClick={() => {
+              onSelection(new Map())
+              focusHeading()
+            }}
+          >
+            {say('users.clear')}
+          </button>
+          <span class='space' />
+          {offers.map(({ kind, isOff, run }) => (
+            <button
+              key={kind}
+              type='button'
+              class={kind === 'delete' ? 'danger' : ''}
+              disabled={isOff}
+              onClick={run}
+            >
+              {say(`bulk.${kind}`)}…
+            </button>
+          ))}
+          <Alert error={error} />
+        </div>
       )}
-      <button
-        type='button'
-        class='plain'
-        onClick={() => {
-          onSelection(new Map())
-          focusHeading()
-        }}
-      >
-        {say('users.clear')}
-      </button>
-      <span class='space' />
-      {kinds.filter((kind) => can(scopeOf(kind))).map((kind) => (
-        <button
-          key={kind}
-          type='button'
-          class={kind === 'delete' ? 'danger' : ''}
-          disabled={isBusy || !users.some((user) => concerns(kind, user))}
-          onClick={() => setKind(kind)}
-        >
-          {say(`bulk.${kind}`)}…
-        </button>
-      ))}
-      <Alert error={error} />
-      {kind !== null && (
+      {asked !== null && (
         <BulkDialog
-          kind={kind}
-          users={users.filter((user) => concerns(kind, user))}
+          key={asked.kind}
+          kind={asked.kind}
+          users={asked.users}
+          onRestore={(users) => setAsked({ kind: 'restore', users })}
           onClose={(done) => {
-            setKind(null)
+            setAsked(null)
             if (done.length === 0) return
             focusHeading()
-            const ids = new Set(done.map(({ id }) => id))
-            onSelection(new Map([...selection].filter(([id]) => !ids.has(id))))
+            const isWhole = done.length === asked.users.length
+            onSelection(isWhole ? new Map() : without(selection, ...done.map(({ id }) => id)))
             onChanged()
           }}
         />
       )}
-    </div>
+    </>
   )
 }

@@ -15,7 +15,7 @@ export function Status ({ user: { status, statusReason } }: { user: User }) {
   const { say } = useSpeech()
   const isActive = status === 'active'
   return (
-    <span class={`badge ${isActive ? 'on' : 'off'}`} {...(statusReason !== null && { title: statusReason })}>
+    <span class={`badge ${isActive ? 'on' : 'soon'}`} {...(statusReason !== null && { title: statusReason })}>
       {say(isActive ? 'users.active' : 'users.suspended')}
     </span>
   )

@@ -3,10 +3,12 @@ import type { Capabilities, Fault, User } from '../api/types.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
+import { useCommand } from '../state/commands.ts'
 import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
 import { ColumnChooser } from './columns.tsx'
 import { Chips, Filters } from './filters.tsx'
+import type { Format } from './export.ts'
 import { filterQuery, type ListState } from './query.ts'
 
 interface ToolbarProps {
@@ -16,19 +18,24 @@ interface ToolbarProps {
   shown: readonly string[]
   faults: readonly Fault[]
   canExport: boolean
+  /** How many users match; null: not known yet. */
+  total: number | null
   onState: (state: ListState, isTyped: boolean) => void
   onColumns: (columns: readonly string[]) => void
-  onExport: () => void
+  onExport: (format: Format) => void
   /** Absent: the person may not import. */
   onImport: (() => void) | undefined
 }
 
 /** What narrows the list, and how it is shown, in one row; below it the filters that are set. */
 export function Toolbar (props: ToolbarProps) {
-  const { capabilities, state, columns, shown, faults, canExport, onState, onColumns, onExport, onImport } = props
+  const { capabilities, state, columns, shown, faults, canExport, total } = props
+  const { onState, onColumns, onExport, onImport } = props
   const { say, sayFault } = useSpeech()
   const search = useRef<HTMLDivElement>(null)
   useShortcut('/', () => search.current?.querySelector('input')?.select())
+  // Asked for elsewhere: the heading gets the focus first, as in every view.
+  useCommand('search', true, () => requestAnimationFrame(() => search.current?.querySelector('input')?.select()))
   const fault = faults.find(({ parameter }) => parameter === 'q')
   const count = Object.keys(state.filters).length
   const filters = { capabilities, state, faults, onState }
@@ -46,11 +53,20 @@ export function Toolbar (props: ToolbarProps) {
             onValue={(q) => onState({ ...state, q, page: 1 }, true)}
           />
           <Menu label={count === 0 ? say('users.filters') : say('users.filtersSet', { count })} side='end'>
-            <Filters {...filters} />
+            <Filters {...filters} total={total} />
           </Menu>
         </div>
         <ColumnChooser columns={columns} chosen={shown} onChosen={onColumns} />
-        <button type='button' disabled={!canExport} onClick={onExport}>{say('users.export')}…</button>
+        <div class='split'>
+          <button type='button' disabled={!canExport} onClick={() => onExport('csv')}>{say('users.export')}</button>
+          <Menu label={<span class='visually-hidden'>{say('export.format')}</span>} side='end' hasActions>
+            {(['csv', 'ndjson'] as const).map((format) => (
+              <button key={format} type='button' disabled={!canExport} onClick={() => onExport(format)}>
+                {say(`export.${format}`)}
+              </button>
+            ))}
+          </Menu>
+        </div>
         {onImport !== undefined && <button type='button' onClick={onImport}>{say('users.import')}…</button>}
       </div>
       {state.q.trim() !== '' && filterQuery(state)['q'] === undefined && (

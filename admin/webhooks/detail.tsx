@@ -85,7 +85,7 @@ function Actions ({ webhook, onChanged }: { webhook: Webhook, onChanged: () => v
   }
   const remove = async (): Promise<void> => {
     await client.send('DELETE', path)
-    notify(say('hooks.deleted'))
+    notify(say('hooks.deleted'), { isForNext: true })
     navigate(hrefOf(['webhooks']))
   }
   const test = (): Promise<void> => run(async () => {

@@ -52,7 +52,7 @@ test('imports a file after it was checked, and can take back what it made', { sk
   const question = page.getByRole('dialog')
   await question.getByLabel('Type the number of users').fill('1')
   await question.getByRole('button', { name: 'Delete' }).click()
-  await question.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('was deleted.').waitFor()
   await page.getByText('1 user', { exact: true }).waitFor()
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Ada King'], 'what was changed stays')
   t.strictSame(troubles, [])

@@ -1,7 +1,7 @@
-// The list of the administration page: search, columns, places that are not there.
+// The list of the administration page: search, columns, filters.
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
-import { adminHost, openFilters, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, chooseFilter, openFilters, openTab, scrollsSideways, signIn, skip } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('the last answer wins, whatever the order of answers', { skip }, async (t) => {
@@ -91,27 +91,6 @@ test('a page past the last one leads to the last, and the field says so', { skip
   await page.getByRole('link', { name: 'Ada' }).waitFor()
 })
 
-test('says that a user is not there, and that a page is past the end', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
-  await users.create({ name: 'Ada', email: 'ada@example.org' })
-  const { page } = await openTab(t, `${origin}/admin/#/users/usr_01h455vb4pex5vsknk084sn02q`)
-  await signIn(page, await createKey())
-  await page.getByText('This user does not exist, or was deleted.').waitFor()
-  t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'it is not there a second time either')
-  await page.goto(`${origin}/admin/#/users?page=7`)
-  await page.getByText('There is nothing on this page; the last one is page 1.').waitFor()
-  await page.getByRole('main').getByRole('button', { name: 'Last page' }).first().click()
-  await page.getByRole('link', { name: 'Ada' }).waitFor()
-  await page.goto(`${origin}/admin/#/users?limit=37`)
-  await page.getByRole('link', { name: 'Ada' }).waitFor()
-  t.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0, 'one page needs no pager')
-  await page.goto(`${origin}/admin/#/users?limit=37&page=2`)
-  await page.getByText('There is nothing on this page').waitFor()
-  t.equal(await page.getByLabel('Rows on a page').inputValue(), '20', 'a size that is not offered')
-  await page.goto(`${origin}/admin/#/elsewhere`)
-  await page.getByRole('paragraph').filter({ hasText: 'There is no such page.' }).waitFor()
-})
-
 test('rows stand under the filters that they answer alone', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   await users.create({ name: 'Ada', email: 'ada@example.org', plan: 'free' })
@@ -126,7 +105,7 @@ test('rows stand under the filters that they answer alone', { skip }, async (t) 
     await route.abort()
   })
   await openFilters(page)
-  await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+  await chooseFilter(page, 'Plan', 'pro')
   await until('the rows of before can’t be ticked', async () => await box.isDisabled())
   t.equal(await page.getByText('user selected').count(), 0)
   fail()
@@ -222,6 +201,31 @@ test('rows begin high up and are low, and cards are low on a phone', { skip }, a
     const { y, height: tall } = Object(await first.boundingBox())
     t.ok(y <= top, `${width}: the first row begins at ${y}`)
     t.ok(tall <= row, `${width}: a row has ${tall}`)
+    const cell = Object(await first.locator('td.is-name .cell').boundingBox())
+    const badge = Object(await first.getByText('suspended', { exact: true }).boundingBox())
+    t.ok(badge.x + badge.width <= cell.x + cell.width, `${width}: the badge is shown whole`)
+    await first.getByRole('checkbox').check()
+    await page.getByText('1 user selected').waitFor()
+    t.equal(Object(await first.boundingBox()).y, y, `${width}: no row moves under the pointer`)
     t.equal(await scrollsSideways(page), false)
   }
+})
+
+test('on a phone a tap beside the open filters closes them alone', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org`, plan: 'pro' })
+  const { page } = await openTab(t, `${origin}/admin/#/users`, { width: 390, height: 844 })
+  await signIn(page, await createKey())
+  await openFilters(page)
+  const panel = page.getByRole('group', { name: 'Plan' })
+  await chooseFilter(page, 'Plan', 'pro')
+  await page.getByLabel('Created from').fill('2020-10-01')
+  await page.getByRole('button', { name: 'Remove the filter Created from' }).waitFor()
+  t.match(await page.evaluate('decodeURIComponent(location.hash)'), 'createdAt[gte]=2020-09-30T22:00:00.000Z')
+  await page.getByRole('button', { name: 'Show 20 users' }).click()
+  await panel.waitFor({ state: 'hidden' })
+  await openFilters(page)
+  await page.mouse.click(195, 830)
+  await panel.waitFor({ state: 'hidden' })
+  t.match(await page.evaluate('location.hash'), /^#\/users\?/)
 })

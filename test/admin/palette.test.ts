@@ -1,6 +1,6 @@
 // The palette of the administration page: a user, a view or an action by its name.
 import { test } from 'tap'
-import { adminHost, edit, openTab, signIn, skip, violations } from '../helpers/admin-page.ts'
+import { adminHost, downloaded, edit, openTab, signIn, skip, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('goes to a user by words, with the keyboard alone', { skip }, async (t) => {
@@ -14,7 +14,8 @@ test('goes to a user by words, with the keyboard alone', { skip }, async (t) => 
   await box.waitFor()
   const options = page.getByRole('dialog').getByRole('option')
   t.strictSame((await options.allInnerTexts()).map((text) => text.split('\n')[0]),
-    ['Overview', 'Users', 'API keys', 'Events', 'Webhooks', 'New user', 'Import users', 'Export users', 'Sign out'])
+    ['Overview', 'Users', 'API keys', 'Events', 'Webhooks', 'New user', 'New API key', 'Import users',
+      'Export users: CSV, for spreadsheets', 'Export users: NDJSON, a user on each line', 'Sign out'])
   t.strictSame(await violations(page), [])
   const active = async (): Promise<unknown> => await page.evaluate(`
     document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent`)
@@ -83,13 +84,26 @@ test('does what can be done from everywhere, and asks before a form is left', { 
     await page.keyboard.press('Enter')
   }
   await page.getByRole('heading', { name: 'Ada Lovelace', level: 1 }).waitFor()
-  await choose('exp us')
-  await page.getByRole('dialog', { name: 'Export users' }).waitFor()
+  await choose('suspend')
+  await page.getByRole('dialog', { name: 'Suspend Ada Lovelace?' }).waitFor()
   await page.keyboard.press('Control+k')
   t.equal(await page.getByRole('dialog').count(), 1, 'a dialog is answered first')
   await page.keyboard.press('Escape')
+  await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
+  await page.locator('main summary', { hasText: 'Actions' }).press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Delete this user…')
+  await page.keyboard.press('Escape')
+  await page.getByRole('heading', { level: 1 }).focus()
+  await page.keyboard.press('/')
+  await until('the search has the focus', async () => await page.evaluate('document.activeElement.type') === 'search')
+  const { name } = await downloaded(page, () => choose('exp us csv'))
+  t.match(name, /\.csv$/)
   await choose('import')
   await page.getByRole('dialog', { name: 'Import users' }).waitFor()
+  await page.keyboard.press('Escape')
+  await choose('new api')
+  await page.getByRole('dialog', { name: 'New API key' }).waitFor()
   await page.keyboard.press('Escape')
 
   await choose(id)
@@ -116,5 +130,6 @@ test('offers no more than the key can do', { skip }, async (t) => {
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog').getByRole('option').first().waitFor()
   t.strictSame((await page.getByRole('dialog').getByRole('option').allInnerTexts()).map((text) => text.split('\n')[0]),
-    ['Users', 'API keys', 'Events', 'Webhooks', 'Export users', 'Sign out'])
+    ['Users', 'API keys', 'Events', 'Webhooks', 'Export users: CSV, for spreadsheets',
+      'Export users: NDJSON, a user on each line', 'Sign out'])
 })

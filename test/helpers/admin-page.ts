@@ -174,6 +174,11 @@ export async function openFilters (page: Page): Promise<void> {
   await page.locator('summary', { hasText: 'Filters' }).click()
 }
 
+/** Chooses the value of a filter, in the open filters of the list. */
+export async function chooseFilter (page: Page, name: string, value: string): Promise<void> {
+  await page.getByRole('group', { name }).getByLabel(value, { exact: true }).check()
+}
+
 /** Chooses an action of the user that is shown. */
 export async function act (page: Page, name: string): Promise<void> {
   await page.locator('main summary', { hasText: 'Actions' }).click()
