@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
@@ -121,7 +121,8 @@ export function Shell () {
     document.title = [...new Set(names)].filter((each) => typeof each === 'string').join(' · ')
   }, [name, title, tenant, page])
   // Each view begins at its heading, for the keyboard and for screen readers; the first one after signing in too.
-  useEffect(() => {
+  // Before anything in the view asks for the focus.
+  useLayoutEffect(() => {
     window.scrollTo(0, 0)
     heading.current?.focus({ preventScroll: true })
   }, [place])

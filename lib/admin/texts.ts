@@ -26,7 +26,7 @@ export const english = {
   'page.copied': 'Copied.',
   'page.notCopied': 'The browser did not allow copying. Select the text and copy it.',
   'page.actions': 'Actions',
-  'page.shortcuts': 'Keyboard shortcuts: / to search, e to edit, s to suspend and d to delete who is selected',
+  'page.shortcuts': 'Keys: / to search, e to edit, s to suspend and d to delete who is selected',
   'page.never': 'never',
   'page.required': 'required',
   'page.missingScope': 'Not offered: you lack the scope {scope}.',

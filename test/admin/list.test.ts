@@ -158,7 +158,7 @@ test('a search ignores blanks around it, and the keyboard goes from it to the us
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
 
   await page.getByText('me', { exact: true }).click()
-  await page.getByLabel('Keyboard shortcuts: / to search, e to edit').uncheck()
+  await page.getByLabel('Keys: / to search, e to edit').uncheck()
   await page.keyboard.press('Escape')
   await page.keyboard.press('e')
   t.equal(await page.getByRole('button', { name: 'Save' }).count(), 0, 'the keys are turned off')

@@ -187,7 +187,7 @@ test('the focus is never lost with what was selected', { skip }, async (t) => {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('1')
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('User 2 was deleted.').waitFor()
+  await page.getByText('User 0 was deleted.').waitFor()
   await until('the heading has the focus', isAtHeading)
   const lastPage = page.getByRole('main').getByRole('button', { name: 'Last page' }).first()
   await page.getByText('There is nothing on this page; the last one is page 1.').waitFor()
