@@ -96,6 +96,7 @@ export interface Capabilities {
   pageSize: { default: number, max: number }
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }
   filterable: readonly string[]
+  searchable: readonly string[]
 }
 
 /** One fault of a request (`errors` of RFC 9457 problem details). */

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { Capabilities, Fault, User } from '../api/types.ts'
+import { labelOf } from '../form/kinds.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
@@ -38,6 +39,9 @@ export function Toolbar (props: ToolbarProps) {
   useCommand('search', true, () => requestAnimationFrame(() => search.current?.querySelector('input')?.select()))
   const fault = faults.find(({ parameter }) => parameter === 'q')
   const count = Object.keys(state.filters).length
+  const { searchable, fields } = capabilities
+  const searched = searchable.map((name) => labelOf(name, fields.properties[name] ?? {}))
+  const label = searched.length === 0 ? say('users.search') : say('users.searchFields', { fields: searched.join(', ') })
   const filters = { capabilities, state, faults, onState }
   return (
     <>
@@ -45,8 +49,8 @@ export function Toolbar (props: ToolbarProps) {
         <div class='search' role='search' ref={search}>
           <DebouncedField
             type='search'
-            label={say('users.search')}
-            placeholder={say('users.search')}
+            label={label}
+            placeholder={label}
             hint={say('users.searchHelp')}
             value={state.q}
             fault={fault && sayFault(fault)}

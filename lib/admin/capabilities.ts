@@ -38,6 +38,8 @@ export interface Capabilities {
   fields: { properties: FieldsSchema['properties'], required: readonly string[] }
   /** The fields that lists can be filtered by. */
   filterable: readonly string[]
+  /** The fields that a search looks into, beside names and e-mail addresses. */
+  searchable: readonly string[]
 }
 
 export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer): Capabilities {
@@ -55,6 +57,7 @@ export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer):
     requireIfMatch,
     pageSize,
     fields: { properties: fields.properties, required: fields.required },
-    filterable: [...fields.filters.keys()]
+    filterable: [...fields.filters.keys()],
+    searchable: fields.searched
   }
 }

@@ -51,6 +51,7 @@ export const english = {
 
   'users.title': 'Users',
   'users.search': 'Search by name or e-mail address',
+  'users.searchFields': 'Search by name, e-mail address, {fields}',
   'users.searchHelp': 'Finds whose words begin with these; two letters at least, or one of Han, Hangul or kana.',
   'users.filters': 'Filters',
   'users.filtersSet': 'Filters ({count})',

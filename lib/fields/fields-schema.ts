@@ -43,6 +43,8 @@ export interface ReadFields {
   unique: ReadonlySet<string>
   /** The fields of these whose texts are compared without their case and accents. */
   folded: ReadonlySet<string>
+  /** The fields whose words a search finds, in the order of the option. */
+  searched: readonly string[]
   /** True if a search may be a number of one of the fields, with blanks and signs. */
   searchesNumbers: boolean
 }
@@ -55,7 +57,13 @@ export interface FieldsSchema extends Omit<ReadFields, 'kinds'> {
 
 /** The schema of a host without own fields. */
 export const NO_FIELDS: FieldsSchema = Object.freeze<FieldsSchema>({
-  properties: {}, required: [], filters: new Map(), unique: new Set(), folded: new Set(), searchesNumbers: false
+  properties: {},
+  required: [],
+  filters: new Map(),
+  unique: new Set(),
+  folded: new Set(),
+  searched: [],
+  searchesNumbers: false
 })
 
 /** Names that own fields can't have. */
@@ -150,10 +158,11 @@ export function readFields (
     if (kind !== undefined && kind !== 'string') problems.push(`${name} can not be folded: its values are no texts`)
   }
   if (new Set(filtered).size < filtered.length) problems.push('filterable names a field more than once')
-  for (const { field } of searchable) {
+  const searched = searchable.map(({ field }) => field)
+  for (const field of searched) {
     if (!names.includes(field)) problems.push(`searchable names ${field}, which is no field`)
   }
-  if (new Set(searchable.map(({ field }) => field)).size < searchable.length) {
+  if (new Set(searched).size < searched.length) {
     problems.push('searchable names a field more than once')
   }
   for (const name of unique) {
@@ -161,6 +170,12 @@ export function readFields (
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
   return {
-    properties: strict, required, kinds, unique: new Set(unique), folded, searchesNumbers: searchesNumbers(searchable)
+    properties: strict,
+    required,
+    kinds,
+    unique: new Set(unique),
+    folded,
+    searched,
+    searchesNumbers: searchesNumbers(searchable)
   }
 }

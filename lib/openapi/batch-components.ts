@@ -64,6 +64,7 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
     pageSize: answer({ default: whole, max: whole }),
     fields: answer({ properties: { type: 'object' }, required: names }),
-    filterable: { ...names, description: 'The fields that lists can be filtered by.' }
+    filterable: { ...names, description: 'The fields that lists can be filtered by.' },
+    searchable: { ...names, description: 'The fields that a search looks into, beside names and e-mail addresses.' }
   })
 }

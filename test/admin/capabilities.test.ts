@@ -15,7 +15,8 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
     pageSize: { default: 10, max: 50 },
     fields: {
       schema: Type.Object({ plan: Type.Optional(Type.String()), seats: Type.Integer() }),
-      filterable: ['plan']
+      filterable: ['plan'],
+      searchable: ['plan']
     },
     authenticate: (token) => token === 'session' ? { id: 'ada', name: 'Ada', scopes: ['users:read', 'own'] } : null
   })
@@ -30,7 +31,8 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
     fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },
-    filterable: ['plan']
+    filterable: ['plan'],
+    searchable: ['plan']
   })
   const callerOf = async (token: string) =>
     (await app.inject({ url: '/v1/capabilities', headers: { authorization: `Bearer ${token}` } })).json().caller

@@ -99,7 +99,8 @@ const answers: Record<string, object> = {
     requireIfMatch: false,
     pageSize: whole,
     fields: { properties: {}, required: [], ...more },
-    filterable: []
+    filterable: [],
+    searchable: []
   }
 }
 
