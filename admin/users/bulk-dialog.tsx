@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Fault } from '../api/types.ts'
+import { formFaults } from '../form/fields-form.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/field.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -6,8 +8,9 @@ import { useGuard } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { type Change, changeMany, type Progress, type Selected } from './bulk.ts'
+import { FieldChooser, firstChange, patchOf } from './bulk-field.tsx'
 
-export type BulkKind = 'delete' | 'restore' | 'suspend' | 'activate'
+export type BulkKind = 'delete' | 'restore' | 'suspend' | 'activate' | 'change'
 
 interface BulkDialogProps {
   kind: BulkKind
@@ -20,19 +23,28 @@ interface BulkDialogProps {
 
 /** What is said of one user, by name. */
 const DONE = {
-  delete: 'user.deleted', restore: 'deleted.restored', suspend: 'user.suspended', activate: 'user.activated'
+  delete: 'user.deleted',
+  restore: 'deleted.restored',
+  suspend: 'user.suspended',
+  activate: 'user.activated',
+  change: 'user.changed'
 } as const
 const NOTHING: Progress = { done: [], refused: [] }
 
 /**
- * Changes many users after a question. A suspension asks for its reason, and a deletion for good for their number.
+ * Changes many users after a question. A suspension asks for its reason, a deletion for good for their number, and any
+ * other change for a field and its value.
  */
 export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps) {
-  const { say, sayError, number } = useSpeech()
+  const speech = useSpeech()
+  const { say, sayError, number } = speech
   const notify = useNotify()
   const { client, capabilities } = useSession()
   const [typed, setTyped] = useState('')
   const [fault, setFault] = useState<string>()
+  const { properties } = capabilities.fields
+  const [change, setChange] = useState(() => firstChange(properties))
+  const [faults, setFaults] = useState<readonly Fault[]>([])
   const [phase, setPhase] = useState<'asks' | 'runs' | 'stops' | 'ended'>('asks')
   const [progress, setProgress] = useState(NOTHING)
   const controller = useRef(new AbortController())
@@ -51,11 +63,17 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
 
   const changeOf = (): Change => {
     if (kind === 'delete' || kind === 'restore') return { op: kind }
+    if (kind === 'change') return { op: 'update', body: change === null ? {} : patchOf(change) }
     const statusReason = typed.trim() === '' ? null : typed
     return { op: 'update', body: { status: kind === 'suspend' ? 'suspended' : 'active', statusReason } }
   }
-  const submit = (event: Event): void => {
+  const submit = (event: { preventDefault: () => void, currentTarget: HTMLFormElement }): void => {
     event.preventDefault()
+    if (kind === 'change' && change !== null) {
+      const wrong = formFaults(event.currentTarget, change.draft, speech)
+      setFaults(wrong)
+      if (wrong.length > 0) return
+    }
     if (isFinal && ![String(count), number(count)].includes(typed.trim())) {
       setFault(say('bulk.countDiffers'))
       return
@@ -92,7 +110,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
     : phase === 'ended' ? say(`bulk.${kind}.ended`, { count: done.length }) : say(`bulk.${kind}.runs`, { count })
   const help = kind === 'delete'
     ? say(trash ? 'user.deleteKept' : 'user.deleteWarning')
-    : kind === 'suspend' ? say('user.suspendHelp') : ''
+    : kind === 'suspend' ? say('user.suspendHelp') : kind === 'change' ? say('bulk.changeHelp') : ''
   return (
     <Dialog title={title} onClose={close}>
       {phase === 'asks'
@@ -110,6 +128,9 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
             )}
             {kind === 'suspend' && (
               <TextField label={say('user.reason')} hint={say('user.reasonHelp')} value={typed} onValue={setTyped} />
+            )}
+            {kind === 'change' && change !== null && (
+              <FieldChooser properties={properties} change={change} faults={faults} onChange={setChange} />
             )}
             <div class='bar'>
               <button type='submit' class={kind === 'delete' || kind === 'suspend' ? 'danger' : 'primary'}>

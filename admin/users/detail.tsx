@@ -19,6 +19,7 @@ import { History } from './history.tsx'
 import { listHref } from './left-list.ts'
 import { userSchema } from './schema.ts'
 import { Status, StatusDialog } from './status.tsx'
+import { StoredData } from './stored-data.tsx'
 import { Value } from './values.tsx'
 
 /** Every field, for those who can't change them. */
@@ -72,7 +73,7 @@ export function UserDetail ({ id }: { id: string }) {
   const navigate = useNavigate()
   const loaded = useLoad(id, (signal) => client.get<User>(`/users/${encodeURIComponent(id)}`, { signal }))
   const [saved, setSaved] = useState<Answer<User> | null>(null)
-  const [open, setOpen] = useState<'status' | 'delete' | null>(null)
+  const [open, setOpen] = useState<'status' | 'data' | 'delete' | null>(null)
   const [isEditing, setEditing] = useState(false)
   const [hint, setHint] = useState<string | null>(null)
   const answer = loaded.value
@@ -81,6 +82,7 @@ export function UserDetail ({ id }: { id: string }) {
   const schema = userSchema(capabilities, speech)
   const edit = (): void => { if (can('users:write') && stored !== null) setEditing(true) }
   const close = (): void => setOpen(null)
+  const hasData = capabilities.offers.events && can('events:read')
   const onChanged = (): void => {
     setHint(say('user.changedMeanwhile'))
     loaded.reload()
@@ -102,6 +104,9 @@ export function UserDetail ({ id }: { id: string }) {
       ? [{ key: 'edit', label: say('user.edit'), run: edit },
           { key: 'status', label: `${statusWord}…`, run: () => setOpen('status') }]
       : [],
+    ...stored !== null && hasData
+      ? [{ key: 'data', label: `${say('subject.open')}…`, run: () => setOpen('data') }]
+      : [],
     ...stored !== null && can('users:delete')
       ? [{ key: 'delete', label: `${say('user.delete')}…`, run: () => setOpen('delete') }]
       : []
@@ -116,13 +121,14 @@ export function UserDetail ({ id }: { id: string }) {
         <Choices user={user} schema={schema} />
         <span class='space' />
         {can('users:write') && !isEditing && <button type='button' onClick={edit}>{say('user.edit')}</button>}
-        {(can('users:write') || can('users:delete')) && (
+        {(can('users:write') || hasData || can('users:delete')) && (
           <Menu label={say('page.actions')} side='end' hasActions>
             {can('users:write') && (
               <button type='button' onClick={() => setOpen('status')}>
                 {statusWord}…
               </button>
             )}
+            {hasData && <button type='button' onClick={() => setOpen('data')}>{say('subject.open')}…</button>}
             {can('users:delete') && (
               <button type='button' class='danger' onClick={() => setOpen('delete')}>{say('user.delete')}…</button>
             )}
@@ -172,6 +178,7 @@ export function UserDetail ({ id }: { id: string }) {
       {open === 'status' && (
         <StatusDialog stored={stored} onClose={close} onStored={setSaved} onChanged={onChanged} />
       )}
+      {open === 'data' && <StoredData user={user} onClose={close} />}
       {open === 'delete' && (
         <DeleteDialog
           user={user}

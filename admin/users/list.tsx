@@ -85,6 +85,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
     if (isTyped) replaceQuery(written)
     else navigate(hrefOf(['users'], written))
   }
+  const hasFields = Object.keys(capabilities.fields.properties).length > 0
   const canExport = isCurrent && total > 0
   useCommand('import', can('users:write'), () => openImport())
   useCommand('csv', canExport, () => setFormat('csv'))
@@ -146,7 +147,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         <SelectionBar
           selection={selection}
           onSelection={setSelection}
-          kinds={['suspend', 'activate', 'delete']}
+          kinds={hasFields ? ['suspend', 'activate', 'change', 'delete'] : ['suspend', 'activate', 'delete']}
           all={isCurrent
             ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
             : undefined}

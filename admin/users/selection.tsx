@@ -70,7 +70,7 @@ function concerns (kind: BulkKind, { status }: Selected): boolean {
   return kind === 'suspend' ? status === 'active' : kind === 'activate' ? status === 'suspended' : true
 }
 
-const scopeOf = (kind: BulkKind) => kind === 'suspend' || kind === 'activate' ? 'users:write' : 'users:delete'
+const scopeOf = (kind: BulkKind) => kind === 'delete' || kind === 'restore' ? 'users:delete' : 'users:write'
 
 interface Asked { kind: BulkKind, users: readonly Selected[] }
 

@@ -1,6 +1,8 @@
 // Webhooks on the administration page.
 import { test } from 'tap'
-import { act, adminHost, openTab, scrollsSideways, signIn, skip, violations } from '../helpers/admin-page.ts'
+import {
+  act, adminHost, downloaded, openTab, scrollsSideways, signIn, skip, violations
+} from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 
@@ -33,6 +35,14 @@ test('creates a webhook, tests it, and shows what was delivered', { skip }, asyn
   const deliveries = page.getByRole('table', { name: 'Deliveries' })
   await deliveries.getByRole('link', { name: 'Ada' }).waitFor()
   t.match(await deliveries.innerText(), /user\.created[\s\S]*the receiver answered with 204, \d+ ms · /)
+
+  await deliveries.getByRole('link', { name: 'Ada' }).click()
+  await act(page, 'Data and deliveries')
+  await dialog.getByText('The user, its events (1), and the deliveries to webhooks that carried them (1).').waitFor()
+  const { name, text } = await downloaded(page, () => dialog.getByRole('button', { name: 'Save as JSON' }).click())
+  t.equal(name, `${user.id}.json`)
+  t.match(JSON.parse(text), { user: { email: 'ada@example.org' }, events: [{ type: 'user.created' }] })
+  await dialog.getByRole('link', { name: new URL(receiver.url).origin }).click()
 
   await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByText('The test ended: the receiver answered with 204.').waitFor()
