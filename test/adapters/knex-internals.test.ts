@@ -5,7 +5,7 @@ import knex from 'knex'
 import { test, type Test } from 'tap'
 import {
   closeBesidePool, connectionsOf, discard, isDiscarded, isTransaction, onStatement, openBesidePool, outermostOf, poolOf,
-  sqlite3ClientOf
+  sqlite3ClientOf, takeFree
 } from '../../adapters/knex/drivers/knex-internals.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { clientOn } from '../../adapters/knex/drivers/node-sqlite-client.ts'
@@ -57,6 +57,29 @@ test('a call waits for a connection if others use all, and not while one is open
   t.strictSame(connectionsOf(host), { used: 0, free: 2, waiting: 0 })
   await host.destroy()
   t.strictSame(connectionsOf(host), { used: 0, free: 0, waiting: 0 })
+})
+
+test('a free connection is lent at once, as the pool would lend it', async (t) => {
+  for (const { host } of hostsOf(t)) {
+    const client = poolOf(host)
+    t.equal(takeFree(client), undefined, 'none is open yet')
+    const first = await client.acquireConnection()
+    t.equal(takeFree(client), undefined, 'it is in use')
+    await client.releaseConnection(first)
+    t.equal(takeFree(client), first, 'else every statement pays for the way through the pool: look how it keeps them')
+    t.strictSame(connectionsOf(host), { used: 1, free: 0, waiting: 0 })
+    const waiting = client.acquireConnection()
+    await client.releaseConnection(first)
+    t.equal(await waiting, first, 'who waits at the pool gets it')
+    discard(first)
+    await client.releaseConnection(first)
+    t.equal(takeFree(client), undefined, 'the pool destroys it')
+    const second = await client.acquireConnection()
+    t.not(second, first)
+    await client.releaseConnection(second)
+    await host.destroy()
+    t.equal(takeFree(client), undefined)
+  }
 })
 
 test('a transaction has a client that lends its one connection', async (t) => {

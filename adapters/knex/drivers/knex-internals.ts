@@ -35,7 +35,9 @@ export function poolOf (knex: Knex): Pool {
  * three timers and some thirty promises, for what a host may have set and our pools have not: checks that take time,
  * connections of limited life, listeners. With one client at a time that was a tenth of a change.
  */
-export function takeFree ({ pool }: Pool): unknown {
+export function takeFree (client: Pool): unknown {
+  const { pool }: Partial<Pool> = client
+  if (pool === undefined) return undefined
   const { free, used, destroyed = true } = pool
   if (destroyed || free === undefined || used === undefined || pool.numPendingAcquires() > 0) return undefined
   const next = free.at(-1)
