@@ -19,6 +19,16 @@ export type Standing = ReadonlyArray<readonly [column: 'status' | 'status_reason
 /** The columns that decide whether anything changes. */
 const COMPARED = ['name', 'email', 'fields', 'status', 'status_reason']
 
+/** The values that a guard names, in the order of `guardConditions`. */
+function guardValues ({ ifVersion, unlessVersion, tenant, standing = [] }: OwnedGuard): Param[] {
+  return [
+    ...(ifVersion === null ? [] : [ifVersion]),
+    ...(unlessVersion.length === 0 ? [] : [unlessVersion]),
+    ...(tenant === undefined ? [] : [tenant]),
+    ...standing.map(([, value]) => value)
+  ]
+}
+
 /** The conditions of a guard. An absent one is omitted, since each costs a look-up. */
 export function guardConditions (
   { isIn, p }: Dialect,
@@ -112,12 +122,7 @@ export function singleUpdates (
     const kind = `${columns} ${ifVersion !== null} ${unlessVersion.length > 0} ${tenant !== undefined} ${kept}`
     const sql = texts.get(kind) ?? textOf(columns, guard)
     texts.set(kind, sql)
-    const params: Param[] = [id, ...values.values()]
-    if (ifVersion !== null) params.push(ifVersion)
-    if (unlessVersion.length > 0) params.push(unlessVersion)
-    if (tenant !== undefined) params.push(tenant)
-    for (const [, value] of standing) params.push(value)
-    return { sql, params }
+    return { sql, params: [id, ...values.values(), ...guardValues(guard)] }
   }
 }
 

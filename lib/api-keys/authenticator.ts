@@ -86,7 +86,7 @@ export interface AuthenticatorOptions<Request> {
 
 type Refused<Request> = (request: Request, refusal: Refusal) => void
 
-/** Finds the caller of a token; null: nobody's. At once if nobody has to be asked, which most requests are. */
+/** Finds the caller of a token; null: nobody's. No promise if neither the storage nor the host is asked. */
 export type Identify<Request> = (token: string, request: Request) => Caller | null | Promise<Caller | null>
 
 function sha256 (text: string): Buffer {

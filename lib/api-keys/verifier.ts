@@ -94,7 +94,7 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
   }
 
   /**
-   * The record of the key with these parts if it works now, else null: at once if its look-up is cached. `onRefused`
+   * The record of the key with these parts if it works now, else null; no promise if its look-up is cached. `onRefused`
    * gets the reason, and the record if there is one. Rethrows errors of the storage.
    */
   function verify (

@@ -59,7 +59,7 @@ test('a call waits for a connection if others use all, and not while one is open
   t.strictSame(connectionsOf(host), { used: 0, free: 0, waiting: 0 })
 })
 
-test('a free connection is lent at once, as the pool would lend it', async (t) => {
+test('a free connection is taken without waiting, as the pool would lend it', async (t) => {
   for (const { host } of hostsOf(t)) {
     const client = poolOf(host)
     t.equal(takeFree(client), undefined, 'none is open yet')

@@ -88,7 +88,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       discardIfLost(connection, error)
       throw error
     } finally {
-      // Knex does it at once, and returns a promise for clients that are others.
+      // Nothing waits for it: Knex has released the connection before it returns the promise.
       pool.releaseConnection(connection).catch(() => {})
     }
   }

@@ -31,9 +31,9 @@ export function poolOf (knex: Knex): Pool {
 }
 
 /**
- * Lends a free connection of a pool of our own at once, or returns undefined. `acquireConnection` does the same with
- * three timers and some thirty promises, for what a host may have set and our pools have not: checks that take time,
- * connections of limited life, listeners. With one client at a time that was a tenth of a change.
+ * Takes a connection that is free out of a pool of our own, or returns undefined if there is none. `acquireConnection`
+ * does the same with three timers and some thirty promises, for what a host may have set and our pools have not: checks
+ * that take time, connections of limited life, listeners.
  */
 export function takeFree (client: Pool): unknown {
   const { pool }: Partial<Pool> = client
