@@ -9,15 +9,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { postgres } from '../dist/adapters/postgres.js'
-import { sqlite } from '../dist/adapters/sqlite.js'
-import { startPostgres } from '../test/servers/postgres.mjs'
 import { casesFor } from './lib/cases.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
-import { seedPostgres, seedSqlite } from './lib/seed.mjs'
+import { openPlace } from './lib/places.mjs'
 
 const CASES = ['random', 'get', 'patch', 'create']
 const EVENTS = { EVENTS: 'true', EVENT_LOG: 'true' }
@@ -40,14 +37,8 @@ const directory = await mkdtemp(join(tmpdir(), 'bench-floor-'))
 async function placesOf (storage, stops) {
   const places = []
   for (const name of ['plain', 'events']) {
-    const place = storage === 'sqlite' ? { url: join(directory, `${name}.db`) } : await startPostgres({ durable: true })
+    const place = await openPlace(storage, { directory, name, size })
     if (place.stop !== undefined) stops.push(place.stop)
-    const store = storage === 'sqlite' ? sqlite({ filename: place.url }) : postgres({ connection: place.url })
-    await store.migrate()
-    await store.close()
-    const seed = storage === 'sqlite' ? seedSqlite : seedPostgres
-    await seed(place.url, 'fastify_users_users', size, { create: false })
-    await seed(place.url, 'bench_users', size, { create: true })
     places.push(place)
   }
   return places

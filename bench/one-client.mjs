@@ -8,15 +8,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { postgres } from '../dist/adapters/postgres.js'
-import { sqlite } from '../dist/adapters/sqlite.js'
-import { startPostgres } from '../test/servers/postgres.mjs'
 import { casesFor } from './lib/cases.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
-import { seedPostgres, seedSqlite } from './lib/seed.mjs'
+import { openPlace } from './lib/places.mjs'
 
 const CASES = ['get', 'create', 'patch']
 const FIRST_REQUESTS = 1000
@@ -35,18 +32,6 @@ const { values: given } = parseArgs({
 const size = Number(given.size)
 const directory = await mkdtemp(join(tmpdir(), 'bench-one-client-'))
 let mark = 0
-
-/** A database that both write into, each in tables of its own. */
-async function openPlace (storage) {
-  const place = storage === 'sqlite' ? { url: join(directory, 'users.db') } : await startPostgres({ durable: true })
-  const store = storage === 'sqlite' ? sqlite({ filename: place.url }) : postgres({ connection: place.url })
-  await store.migrate()
-  await store.close()
-  const seed = storage === 'sqlite' ? seedSqlite : seedPostgres
-  await seed(place.url, 'fastify_users_users', size, { create: false })
-  await seed(place.url, 'bench_users', size, { create: true })
-  return place
-}
 
 /** One round: by name of the server, its CPU µs a request at the beginning, and what it answered in each second. */
 async function round (storage, place, name, isReversed) {
@@ -102,7 +87,7 @@ console.log(`| Storage | Case | CPU µs, first ${FIRST_REQUESTS} | Ratio | Per s
   `after ${SECONDS} s | Ratio | CPU µs then |\n|---|---|--:|--:|--:|--:|--:|--:|--:|`)
 try {
   for (const storage of given.storage.split(',')) {
-    const place = await openPlace(storage)
+    const place = await openPlace(storage, { directory, name: 'users', size })
     try {
       await measure(storage, place)
     } finally {

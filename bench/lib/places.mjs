@@ -1,0 +1,19 @@
+// Filled databases that our server and others share, each in a table of its own.
+import { join } from 'node:path'
+import { postgres } from '../../dist/adapters/postgres.js'
+import { sqlite } from '../../dist/adapters/sqlite.js'
+import { startPostgres } from '../../test/servers/postgres.mjs'
+import { seedPostgres, seedSqlite } from './seed.mjs'
+
+/** A database with `size` users in our table and in `bench_users`: an SQLite file of this name, or a PostgreSQL. */
+export async function openPlace (storage, { directory, name, size }) {
+  const isSqlite = storage === 'sqlite'
+  const place = isSqlite ? { url: join(directory, `${name}.db`) } : await startPostgres({ durable: true })
+  const store = isSqlite ? sqlite({ filename: place.url }) : postgres({ connection: place.url })
+  await store.migrate()
+  await store.close()
+  const seed = isSqlite ? seedSqlite : seedPostgres
+  await seed(place.url, 'fastify_users_users', size, { create: false })
+  await seed(place.url, 'bench_users', size, { create: true })
+  return place
+}
