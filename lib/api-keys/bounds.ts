@@ -1,4 +1,4 @@
-import { compileReader } from '../core/body-shape.ts'
+import { bodyReader } from '../core/body-shape.ts'
 import type { Fault } from '../core/fault.ts'
 import { ADDRESSES_MAX, KEY_RATE_MAX } from '../core/limits.ts'
 import { checkName } from '../core/text.ts'
@@ -20,8 +20,8 @@ export interface AskedBounds {
   rateLimit?: KeyRateLimit | null
 }
 
-const readAddresses = compileReader(Type.Array(Type.String()))
-const readRateLimit = compileReader(
+const readAddresses = bodyReader(Type.Array(Type.String()))
+const readRateLimit = bodyReader(
   Type.Object({ max: Type.Number(), window: Type.Number() }, { additionalProperties: false }))
 
 const within = (member: string, faults: readonly Fault[]): Fault[] =>

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { compileReader } from '../core/body-shape.ts'
+import { bodyReader } from '../core/body-shape.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { API_KEY_ID } from '../core/ids.ts'
@@ -17,7 +17,7 @@ import { DEFAULT_SCOPES, isScope, type Scope } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
-const readInput = compileReader(Type.Object({
+const readInput = bodyReader(Type.Object({
   name: Type.String(),
   scopes: Type.Optional(Type.Array(Type.String())),
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -32,7 +32,7 @@ const rotateBody = Type.Object({
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   expiresIn: Type.Optional(Type.Number())
 }, { additionalProperties: false })
-const readRotation = compileReader(rotateBody)
+const readRotation = bodyReader(rotateBody)
 
 /**
  * `overlap`: seconds that the old key keeps working; a day by default, at most a week. `expiresAt` or `expiresIn`: when
@@ -41,7 +41,7 @@ const readRotation = compileReader(rotateBody)
 export type RotateOptions = Static<typeof rotateBody>
 
 const revokeBody = Type.Object({ successors: Type.Optional(Type.Boolean()) }, { additionalProperties: false })
-const readRevocation = compileReader(revokeBody)
+const readRevocation = bodyReader(revokeBody)
 
 /** `successors`: also revoke every key that came from it by rotation, directly or indirectly. */
 export type RevokeOptions = Static<typeof revokeBody>

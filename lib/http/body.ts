@@ -1,6 +1,6 @@
 import contentType from 'fast-content-type-parse'
 import type { FastifyRequest } from 'fastify'
-import { compileShape } from '../core/body-shape.ts'
+import { shapeCheck } from '../core/body-shape.ts'
 import { UsersError } from '../core/errors.ts'
 import { Type } from '../core/typebox.ts'
 import { http2Stream } from './break-off.ts'
@@ -12,7 +12,7 @@ export const JSON_TYPE = 'application/json'
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
 
 /** The faults of a body that must have no members. */
-export const emptyShape = compileShape(Type.Object({}, { additionalProperties: false }))
+export const emptyShape = shapeCheck(Type.Object({}, { additionalProperties: false }))
 
 const UTF8 = ['utf-8', 'utf8']
 

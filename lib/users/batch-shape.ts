@@ -1,4 +1,4 @@
-import { compileShape } from '../core/body-shape.ts'
+import { shapeCheck } from '../core/body-shape.ts'
 import { type Fault, reasonFor } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import { BATCH_MAX } from '../core/limits.ts'
@@ -21,15 +21,15 @@ const CLOSED = { additionalProperties: false }
 const id = Type.String()
 const ifMatch = Type.Optional(Type.Unknown())
 
-const batchShape = compileShape(Type.Object({
+const batchShape = shapeCheck(Type.Object({
   operations: Type.Array(Type.Unknown()),
   atomic: Type.Optional(Type.Boolean())
 }, CLOSED))
 
-const alone = compileShape(Type.Object({ op: Type.String(), id, ifMatch }, CLOSED))
+const alone = shapeCheck(Type.Object({ op: Type.String(), id, ifMatch }, CLOSED))
 const OPERATIONS = new Map<unknown, (value: unknown) => Fault[]>([
-  ['create', compileShape(Type.Object({ op: Type.String(), body: Type.Unknown() }, CLOSED))],
-  ['update', compileShape(Type.Object({ op: Type.String(), id, body: Type.Unknown(), ifMatch }, CLOSED))],
+  ['create', shapeCheck(Type.Object({ op: Type.String(), body: Type.Unknown() }, CLOSED))],
+  ['update', shapeCheck(Type.Object({ op: Type.String(), id, body: Type.Unknown(), ifMatch }, CLOSED))],
   ['delete', alone], ['restore', alone], ['purge', alone]
 ])
 /** Operations of mounts whose deleted users can be restored. */

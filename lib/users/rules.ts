@@ -1,4 +1,4 @@
-import { compileShape } from '../core/body-shape.ts'
+import { shapeCheck } from '../core/body-shape.ts'
 import type { Fault } from '../core/fault.ts'
 import { newId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
@@ -17,9 +17,9 @@ const wholeBody = Type.Object({
   statusReason: Type.Optional(Type.Unknown())
 }, { additionalProperties: false })
 /** The faults in the shape of a POST or PUT body. */
-const wholeShape = compileShape(wholeBody)
+const wholeShape = shapeCheck(wholeBody)
 /** The faults in the shape of a PATCH body (RFC 7396), without its `id`. */
-const patchShape = compileShape(Type.Partial(wholeBody, { additionalProperties: false }))
+const patchShape = shapeCheck(Type.Partial(wholeBody, { additionalProperties: false }))
 
 function checkMember (
   values: Record<string, unknown>,

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { compileReader } from '../core/body-shape.ts'
+import { bodyReader } from '../core/body-shape.ts'
 import { DATE_TIME, isOnCalendar } from '../core/moments.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
@@ -20,10 +20,10 @@ const members = {
   description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   enabled: Type.Optional(Type.Boolean())
 }
-const readInput = compileReader(Type.Object(members, CLOSED))
-const readPatch = compileReader(Type.Object({ ...members, url: Type.Optional(members.url) }, CLOSED))
-const readRotation = compileReader(Type.Object({ overlap: Type.Optional(Type.Number()) }, CLOSED))
-const readReplay = compileReader(Type.Object({
+const readInput = bodyReader(Type.Object(members, CLOSED))
+const readPatch = bodyReader(Type.Object({ ...members, url: Type.Optional(members.url) }, CLOSED))
+const readRotation = bodyReader(Type.Object({ overlap: Type.Optional(Type.Number()) }, CLOSED))
+const readReplay = bodyReader(Type.Object({
   after: Type.Optional(Type.String()),
   since: Type.Optional(Type.String())
 }, CLOSED))
@@ -47,7 +47,7 @@ export type WebhookPatch = Partial<WebhookInput>
 export type ReplayStart = { after: string } | { since: string }
 
 type Values = Partial<{ url: string, types: string[], description: string | null, enabled: boolean }>
-type Reader = ReturnType<typeof compileReader<TSchema>>
+type Reader = ReturnType<typeof bodyReader<TSchema>>
 
 function checkTypes (types: readonly string[], faults: Fault[]): string[] {
   if (types.length > WEBHOOK_TYPES_MAX) {
