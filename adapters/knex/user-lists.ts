@@ -87,7 +87,7 @@ export function userLists (
   }
 
   const keyOf = ({ order, limit, from, tenant = '' }: TenantPageRequest): string =>
-    `${order} ${limit} ${tenant} ${JSON.stringify(from)}`
+    `${order} ${limit} ${'after' in from ? `after ${from.after}` : from.offset} ${tenant}`
   const listsOf = (ofTenant: boolean) => {
     const readPages = pagesReader(ofTenant)
     return { readPages, together: gather(pagesTogether, keyOf, readPages) }

@@ -69,7 +69,8 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeoutMs } = dialect.transaction
   const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)
-  const share = shareConnections(pool, batching?.connections ?? 0, discardIfLost)
+  const free = () => isHosts ? undefined : takeFree(pool)
+  const share = shareConnections(pool, batching?.connections ?? 0, discardIfLost, free)
 
   /** A lost connection must not be lent again. */
   function discardIfLost (connection: unknown, error: unknown): void {
@@ -81,7 +82,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   }
 
   async function withConnection<Value> (work: Work<Value>, since: number, extraMs: number): Promise<Value> {
-    const connection = (isHosts ? undefined : takeFree(pool)) ?? await acquireBy(pool, since + limits.wait)
+    const connection = free() ?? await acquireBy(pool, since + limits.wait)
     try {
       return await work(queryOn(dialect, connection, { prepare, deadline: since + limits.total + extraMs }), connection)
     } catch (error) {

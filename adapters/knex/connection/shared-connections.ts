@@ -16,7 +16,7 @@ export type Share = <Value>(work: (connection: unknown) => Promise<Value>) => Pr
 /**
  * Shares up to `max` connections of a pool among short reads. A connection is shared while anything runs on it, and
  * then released. If it is the pool's only one, no read joins it while others wait for it. `onError` is called for every
- * failure, before the caller.
+ * failure, before the caller. `takeFree`: takes a connection that is free without waiting, if there is one.
  *
  * This pays on SQLite, where the way through the pool costs more than the statement: with 32 requests, pages at random
  * are 1.44 times as many, first pages 1.10 times. On PostgreSQL reads are fewer with it (0.88 to 1.01).
@@ -24,14 +24,18 @@ export type Share = <Value>(work: (connection: unknown) => Promise<Value>) => Pr
 export function shareConnections (
   pool: Pool,
   max: number,
-  onError: (connection: unknown, error: unknown) => void
+  onError: (connection: unknown, error: unknown) => void,
+  takeFree: () => unknown = () => undefined
 ): Share {
   const shared = new Set<SharedConnection>()
 
   function open (): SharedConnection {
-    const each: SharedConnection = { opening: pool.acquireConnection(), connection: null, running: 0 }
+    const free = takeFree()
+    const opening = free === undefined ? pool.acquireConnection() : Promise.resolve(free)
+    const each: SharedConnection = { opening, connection: free === undefined ? null : { is: free }, running: 0 }
     shared.add(each)
-    each.opening.then((connection) => { each.connection = { is: connection } }, () => shared.delete(each))
+    if (free !== undefined) return each
+    opening.then((connection) => { each.connection = { is: connection } }, () => shared.delete(each))
     return each
   }
 

@@ -9,7 +9,9 @@ interface Statement {
 
 /** The `better-sqlite3` package. */
 export const betterSqlite3Driver = synchronousDriver<Statement>('better-sqlite3', (statement, values) => {
-  const numbered = Object.fromEntries(values.map((value, i) => [i + 1, value]))
+  const numbered: Record<number, unknown> = {}
+  let n = 0
+  for (const value of values) numbered[++n] = value
   if (statement.reader) return statement.all(numbered)
   statement.run(numbered)
   return []

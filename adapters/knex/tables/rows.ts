@@ -28,7 +28,9 @@ export function unpacked (columns: readonly Column[], text: unknown): Row[] {
   const lists: unknown[][] | null = JSON.parse(String(text))
   return (lists ?? []).map((values) => {
     const row: Row = {}
-    for (const [i, { name }] of columns.entries()) row[name] = values[i]
+    // Without an array for each value.
+    let i = 0
+    for (const { name } of columns) row[name] = values[i++]
     return row
   })
 }

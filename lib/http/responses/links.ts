@@ -30,6 +30,9 @@ export function linksOf (
   const first = link('first', 1)
   const prev = page > 1 ? [link('prev', Math.min(page - 1, lastPage))] : []
   const next = more ? [cursor === undefined ? link('next', page + 1) : link('next', cursor, 'cursor')] : []
-  const lists = [[first, ...prev, ...next, link('last', lastPage)], [...prev, ...next]].map((links) => links.join(', '))
-  return lists.find(({ length }) => length <= LINKS_MAX) ?? next.join()
+  const joined = (links: string[]): string | null => {
+    const text = links.join(', ')
+    return text.length <= LINKS_MAX ? text : null
+  }
+  return joined([first, ...prev, ...next, link('last', lastPage)]) ?? joined([...prev, ...next]) ?? next.join()
 }
