@@ -38,10 +38,10 @@ export function personOf (n) {
   }
 }
 
-/** People 0 to `size - 1`, in arrays of at most `length`. */
-export function * batches (size, length) {
+/** People 0 to `size - 1`, in arrays of at most `length`, each with the members of `more`. */
+export function * batches (size, length, more = {}) {
   for (let from = 0; from < size; from += length) {
-    yield Array.from({ length: Math.min(length, size - from) }, (_, i) => personOf(from + i))
+    yield Array.from({ length: Math.min(length, size - from) }, (_, i) => ({ ...personOf(from + i), ...more }))
   }
 }
 

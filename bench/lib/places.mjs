@@ -5,15 +5,18 @@ import { sqlite } from '../../dist/adapters/sqlite.js'
 import { startPostgres } from '../../test/servers/postgres.mjs'
 import { seedPostgres, seedSqlite } from './seed.mjs'
 
-/** A database with `size` users in our table and in `bench_users`: an SQLite file of this name, or a PostgreSQL. */
-export async function openPlace (storage, { directory, name, size }) {
+/**
+ * A database with `size` users in our table, all of them of `tenant` if given, and in `bench_users`: an SQLite file of
+ * this name, or a PostgreSQL.
+ */
+export async function openPlace (storage, { directory, name, size, tenant }) {
   const isSqlite = storage === 'sqlite'
   const place = isSqlite ? { url: join(directory, `${name}.db`) } : await startPostgres({ durable: true })
   const store = isSqlite ? sqlite({ filename: place.url }) : postgres({ connection: place.url })
   await store.migrate()
   await store.close()
   const seed = isSqlite ? seedSqlite : seedPostgres
-  await seed(place.url, 'fastify_users_users', size, { create: false })
+  await seed(place.url, 'fastify_users_users', size, { create: false, tenant })
   await seed(place.url, 'bench_users', size, { create: true })
   return place
 }

@@ -28,19 +28,25 @@ const handWritten = (table, text, moment) => [
   `CREATE INDEX IF NOT EXISTS ${table}_name_key ON ${table} (name_key)`
 ]
 
+const columnsOf = (create, tenant) =>
+  create ? COLUMNS : [...OUR_COLUMNS, ...tenant === undefined ? [] : ['tenant']]
+
 const isPostgres = (place) => place.startsWith('postgres:')
 
-/** Inserts people into a table of PostgreSQL, in the order of their ids. `create`: makes the table first. */
-export async function seedPostgres (url, table, size, { create }) {
+/**
+ * Inserts people into a table of PostgreSQL, in the order of their ids. `create`: makes the table first. `tenant`: that
+ * of all.
+ */
+export async function seedPostgres (url, table, size, { create, tenant }) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const statements = create ? handWritten(table, 'text COLLATE "C"', 'timestamptz(3)') : []
   for (const statement of statements) await client.query(statement)
-  const columns = create ? COLUMNS : OUR_COLUMNS
-  const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz', 'text', 'text']
+  const columns = columnsOf(create, tenant)
+  const types = ['text', 'text', 'text', 'text', 'text', 'int', 'timestamptz', 'timestamptz', 'text', 'text', 'text']
   const lists = columns.map((_column, i) => `$${i + 1}::${types[i]}[]`)
   const insert = `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${lists})`
-  for (const people of batches(size, BATCH)) {
+  for (const people of batches(size, BATCH, { tenant })) {
     await client.query(insert, columns.map((column) => people.map((person) => person[column])))
   }
   await client.query(`VACUUM ANALYZE ${table}`)
@@ -61,16 +67,16 @@ function openSqlite (filename) {
   return knex({ client, connection: { filename }, useNullAsDefault: true })
 }
 
-/** Inserts people into a table of an SQLite file, in the order of their ids. `create`: makes the table first. */
-export async function seedSqlite (filename, table, size, { create }) {
+/** The same in an SQLite file. */
+export async function seedSqlite (filename, table, size, { create, tenant }) {
   const database = openSqlite(filename)
   await database.raw('PRAGMA journal_mode = WAL')
   const statements = create ? handWritten(table, 'text', 'text') : []
   for (const statement of statements) await database.raw(statement)
-  const columns = create ? COLUMNS : OUR_COLUMNS
+  const columns = columnsOf(create, tenant)
   const values = columns.map((column) => `value ->> '${column}'`)
   const insert = `INSERT INTO ${table} (${columns}) SELECT ${values} FROM json_each(?)`
-  for (const people of batches(size, BATCH)) await database.raw(insert, [JSON.stringify(people)])
+  for (const people of batches(size, BATCH, { tenant })) await database.raw(insert, [JSON.stringify(people)])
   // Only this table. The counting tables are still empty, so their statistics would soon be wrong.
   await database.raw(`ANALYZE ${table}`)
   await database.destroy()

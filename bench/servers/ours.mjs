@@ -1,6 +1,7 @@
 // fastify-users as its users run it, with a stored key.
 // PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. KNEX: the client of a Knex
-// instance, which the storage is put on. POOLER: PostgreSQL is behind one. EVENT_LOG: with the log.
+// instance, which the storage is put on. POOLER: PostgreSQL is behind one. EVENT_LOG: with the log. TENANT: the tenant
+// that the key is bound to. SEARCHABLE: a declared field that searches read.
 import Fastify from 'fastify'
 import knex from 'knex'
 import { knexStorage } from '../../dist/adapters/knex/index.js'
@@ -11,7 +12,7 @@ import users from '../../dist/lib/index.js'
 import { createPeople } from '../lib/people.mjs'
 import { announce, PLACE, SIZE } from '../lib/serve.mjs'
 
-const { DRIVER, KNEX, POOLER } = process.env
+const { DRIVER, KNEX, POOLER, TENANT, SEARCHABLE } = process.env
 
 /** As a host makes it, with the settings that the documentation gives. */
 function openKnex () {
@@ -38,8 +39,12 @@ await app.register(users, {
   prefix: '/v1',
   storage,
   migrate: true,
-  eventLog: process.env.EVENT_LOG === 'true'
+  eventLog: process.env.EVENT_LOG === 'true',
+  tenants: TENANT !== undefined,
+  ...SEARCHABLE !== undefined && {
+    fields: { schema: { type: 'object', properties: { [SEARCHABLE]: { type: 'string' } } }, searchable: [SEARCHABLE] }
+  }
 })
 if (PLACE === '') await createPeople(storage, Number(SIZE))
-const { key } = await app.users.apiKeys.create({ name: 'bench' })
+const { key } = await app.users.apiKeys.create({ name: 'bench', ...TENANT !== undefined && { tenant: TENANT } })
 announce(await app.listen({ port: 0 }), key)
