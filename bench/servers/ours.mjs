@@ -46,5 +46,7 @@ await app.register(users, {
   }
 })
 if (PLACE === '') await createPeople(storage, Number(SIZE))
-const { key } = await app.users.apiKeys.create({ name: 'bench', ...TENANT !== undefined && { tenant: TENANT } })
+const { apiKeys } = TENANT === undefined ? app.users : app.users.tenant(TENANT)
+const scopes = ['users:read', 'users:write', ...process.env.EVENT_LOG === 'true' ? ['events:read'] : []]
+const { key } = await apiKeys.create({ name: 'bench', scopes })
 announce(await app.listen({ port: 0 }), key)

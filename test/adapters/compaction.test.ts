@@ -169,3 +169,19 @@ test('creations in a tenant ask for a round of it every 4,096, and a page with a
   t.strictSame(await storage.verifyCounts(), { users: 2000, counted: 2000, wrong: 0, malformed: [] })
   await one.close()
 })
+
+test('a tenant that has all users is counted as far as all are', async (t) => {
+  const { storage, names, compaction } = await withCompactions(t)
+  await sql(insertUsers(names.users, 1, 2000))
+  await sql(`UPDATE ${names.users} SET tenant = 'acme'`)
+  const one = compaction()
+  await one.run()
+  one.onPage('acme', 2000, 0)
+  await one.run()
+  const [all, acme] = await sql(`SELECT boundary, total FROM ${names.state} ORDER BY scope`)
+  // A part of a block stays behind.
+  t.match(all, { total: /^1[5-9]/ })
+  t.strictSame(acme, all)
+  t.strictSame(await storage.verifyCounts(), { users: 2000, counted: 2000, wrong: 0, malformed: [] })
+  await one.close()
+})

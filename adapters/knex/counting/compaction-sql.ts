@@ -23,7 +23,10 @@ export function compactionSql (dialect: Dialect, names: Names, ofTenant: boolean
   const scope = `scope = ${p(1)}`
   const belongs = belongsTo(dialect, ofTenant)
   // The boundary of a tenant is never ahead of that of all users: an insertion looks at this one alone.
-  const counted = ofTenant ? ` AND id < (SELECT boundary FROM ${state} WHERE scope = '')` : ''
+  const boundaryOfAll = `SELECT boundary FROM ${state} WHERE scope = ''`
+  const counted = ofTenant ? ` AND id < (${boundaryOfAll})` : ''
+  const idAfter =
+    `SELECT id FROM ${users} WHERE ${belongs} AND id >= ${p(2)}${counted} ORDER BY id LIMIT 1 OFFSET ${p(3)}`
   const firstId = `SELECT max(b.first_id) FROM ${blocks} AS b WHERE b.${scope} AND b.first_id <= h.user_id`
   const blockOfChange =
     `SELECT (${firstId}) AS first_id, h.change FROM ${changes} AS h WHERE h.${scope} AND h.user_id < ${p(2)}`
@@ -41,8 +44,11 @@ export function compactionSql (dialect: Dialect, names: Names, ofTenant: boolean
     tailLength: 'SELECT count(*) AS tail FROM ' +
       `(SELECT id FROM ${users} WHERE ${belongs} AND id >= ${p(2)}${counted} ` +
       `ORDER BY id LIMIT ${BLOCKS_PER_ROUND * BLOCK + TAIL_MAX}) AS t`,
-    /** 2: boundary, 3: number of users after it. */
-    idAfter: `SELECT id FROM ${users} WHERE ${belongs} AND id >= ${p(2)}${counted} ORDER BY id LIMIT 1 OFFSET ${p(3)}`,
+    /**
+     * 2: boundary, 3: number of users after it. A tenant that has just so many below the boundary of all gets that one:
+     * who has all users of a mount always has.
+     */
+    idAfter: ofTenant ? `SELECT coalesce((${idAfter}), (${boundaryOfAll})) AS id` : idAfter,
     /** 2: new round, 3: next boundary, 4: round before, 5: boundary. */
     announce: `UPDATE ${state} SET round = ${p(2)}, next_boundary = ${p(3)} ` +
       `WHERE ${scope} AND round = ${p(4)} AND boundary = ${p(5)}`,
