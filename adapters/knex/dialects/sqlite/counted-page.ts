@@ -9,6 +9,10 @@ import { sqliteReading } from './reading.ts'
 // Without an OFFSET, SQLite merges a subquery into the outer query and computes a column again at every use.
 const ONCE = 'LIMIT 1 OFFSET 0'
 
+// After an ANALYZE, SQLite plans again for each value that it compares with a column: 2.1 instead of 0.2 ms a page. It
+// does not look behind the plus.
+const [PLACE, TENANT] = ['+?2', '+?3']
+
 interface PageTexts {
   /** For a position near the start of the list, which is reached row by row. */
   near: string
@@ -23,10 +27,10 @@ interface PageTexts {
  */
 function pageTexts (names: Names, columns: readonly Column[], ofTenant: boolean, descending: boolean): PageTexts {
   const { blocks, groups, changes, state, quoted } = names
-  const scope = ofTenant ? 'scope = ?3' : "scope = ''"
+  const scope = ofTenant ? `scope = ${TENANT}` : "scope = ''"
   // Otherwise SQLite may walk the primary key through the users of all others.
   const users = ofTenant ? `${names.users} INDEXED BY ${quoted('users_tenant')}` : names.users
-  const belongs = ofTenant ? "tenant = ?3 AND tenant <> ''" : '1'
+  const belongs = ofTenant ? `tenant = ${TENANT} AND tenant <> ''` : '1'
   // A tenant with few users has no row.
   const kept = `(SELECT coalesce(max(boundary), '') AS boundary, coalesce(max(total), 0) AS total
       FROM ${state} WHERE ${scope} ${ONCE})`
@@ -67,7 +71,7 @@ function pageTexts (names: Names, columns: readonly Column[], ofTenant: boolean,
   return {
     near: `SELECT ${counts}, ${items(` ORDER BY id${direction} LIMIT ${limit(1)} OFFSET ${limit(2)}`)} FROM ${kept}`,
     far: `WITH k AS MATERIALIZED (${position}) SELECT counted, tail, changes, ${items(there)} FROM k`,
-    after: `SELECT ${counts}, ${items(` AND id ${behind} ?2 ORDER BY id${direction} LIMIT ${limit(1)}`)}
+    after: `SELECT ${counts}, ${items(` AND id ${behind} ${PLACE} ORDER BY id${direction} LIMIT ${limit(1)}`)}
       FROM ${kept}`
   }
 }
