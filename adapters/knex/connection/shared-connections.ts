@@ -31,11 +31,11 @@ export function shareConnections (
 
   function open (): SharedConnection {
     const free = takeFree()
-    const opening = free === undefined ? pool.acquireConnection() : Promise.resolve(free)
-    const each: SharedConnection = { opening, connection: free === undefined ? null : { is: free }, running: 0 }
+    const each: SharedConnection = free === undefined
+      ? { opening: pool.acquireConnection(), connection: null, running: 0 }
+      : { opening: Promise.resolve(free), connection: { is: free }, running: 0 }
     shared.add(each)
-    if (free !== undefined) return each
-    opening.then((connection) => { each.connection = { is: connection } }, () => shared.delete(each))
+    each.opening.then((connection) => { each.connection = { is: connection } }, () => shared.delete(each))
     return each
   }
 
