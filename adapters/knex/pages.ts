@@ -7,9 +7,8 @@ import { type Row, unpacked } from './tables/rows.ts'
 
 /** The condition of a page of what one tenant has; null: of everything. */
 export function ofTenant ({ tenant }: Pick<TenantPageRequest, 'tenant'>): Condition | null {
-  // The second part lets the planner use the partial indexes. Without the CAST, SQLite plans again for each value after
-  // an ANALYZE.
-  return tenant === undefined ? null : { sql: "tenant = CAST(? AS text) AND tenant <> ''", values: [tenant] }
+  // The second part lets the planner use the partial indexes.
+  return tenant === undefined ? null : { sql: "tenant = ? AND tenant <> ''", values: [tenant] }
 }
 
 /** An order in SQL, and the comparison of an id with one that precedes it. */
@@ -85,29 +84,35 @@ export const SORTED_MAX = 2000
 /**
  * The statement that reads a page of a search by words, and the number of all matches. `found`: the condition by the
  * index. `walked`: the same without it, for a search that finds many: in the order of the list, the first of them are
- * soon read. `count`: a query of the number alone, if there is one; its values are those of `found`.
+ * soon read. `numbers`: a query of their numbers alone, if there is one, with the values of `found`. It is asked once
+ * if there are few, which halves the time of a search for two words.
  */
 export function searchStatement (
   dialect: Dialect,
   table: string,
   columns: readonly Column[],
-  { found, walked, count }: { found: Condition, walked: Condition, count: string | null },
+  { found, walked, numbers }: { found: Condition, walked: Condition, numbers: string | null },
   { order, limit, from }: PageRequest
 ): Statement {
   const { params, numbered, limit: placed } = createValues(dialect)
   const [direction, follows] = directionOf(order)
   const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
-  const counted = count === null
-    ? `SELECT count(*) AS total FROM ${table}${whereOf([numbered(found)])}`
-    : numbered({ sql: count, values: found.values })
+  const ofAll = (): string => numbered(numbers === null ? found : { sql: numbers, values: found.values })
+  const counted = numbers === null
+    ? `counted AS MATERIALIZED (SELECT count(*) AS total FROM ${table}${whereOf([ofAll()])})`
+    : `hits AS MATERIALIZED (${ofAll()} LIMIT ${SORTED_MAX + 1}),
+      few AS MATERIALIZED (SELECT count(*) AS few FROM hits),
+      counted AS MATERIALIZED (SELECT CASE WHEN few <= ${SORTED_MAX} THEN few
+        ELSE (SELECT count(*) FROM (${ofAll()})) END AS total FROM few)`
+  const isFound = numbers === null ? numbered(found) : 'number IN (SELECT number FROM hits)'
   // OFFSET keeps the planner from reading in the order of ids until it has found enough.
-  const few = `(SELECT * FROM ${table}${whereOf([numbered(found), ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
+  const few = `(SELECT * FROM ${table}${whereOf([isFound, ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
   const many = `${table}${whereOf([numbered(walked), ...behind()])}`
   const part = (rows: string): string => `SELECT * FROM ${rows} ORDER BY id ${direction} ` +
     `LIMIT ${placed(limit)} OFFSET ${placed('offset' in from ? from.offset : 0)}`
   const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${dialect.packed(columns, part(few))} ` +
     `ELSE ${dialect.packed(columns, part(many))} END`
-  return { sql: `WITH counted AS MATERIALIZED (${counted}) SELECT total, ${items} AS items FROM counted`, params }
+  return { sql: `WITH ${counted} SELECT total, ${items} AS items FROM counted`, params }
 }
 
 /** Reads the result of a page statement. */

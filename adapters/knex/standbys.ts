@@ -11,7 +11,7 @@ import type { Compaction } from './counting/hand-counting.ts'
 import type { Names } from './tables/names.ts'
 import { toUser } from './tables/rows.ts'
 import { userLists } from './user-lists.ts'
-import { userLookup } from './user-lookup.ts'
+import { emailLookup, userLookup } from './user-lookup.ts'
 import { userReading } from './user-reading.ts'
 
 // Twice in the shortest bound on the lag.
@@ -57,13 +57,13 @@ export function createStandbys (
   let isWatching = false
 
   function readsBy (reading: Reading, readUsers: UserReads['readUsers']): UserReads {
-    const findById = userLookup(reading, names, 'id')
+    const findById = userLookup(reading, names, ['id'])
     return {
       async findUser (id) {
         const [row] = await findById(id)
         return row === undefined ? null : toUser(row)
       },
-      listUsers: userLists(reading, names, compaction, userLookup(reading, names, 'email_key')),
+      listUsers: userLists(reading, names, compaction, emailLookup(reading, names)),
       readUsers
     }
   }

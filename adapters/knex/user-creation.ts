@@ -9,8 +9,9 @@ import type { Bookkeeping } from './bookkeeping.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { namingTakenField } from './schema/field-indexes.ts'
 import type { Names } from './tables/names.ts'
-import { type Row, toCreatedUser, wordsText } from './tables/rows.ts'
+import { toCreatedUser, wordsText } from './tables/rows.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
+import type { FindByEmailKey } from './user-lookup.ts'
 
 /** The new user, or the user of the first creation with the idempotency key, as it was then. */
 interface Creation {
@@ -29,8 +30,7 @@ export interface Creations {
 
 interface CreationParts {
   findUser: (id: string) => Promise<UserRecord | null>
-  /** Those of all tenants. */
-  findByEmailKey: (emailKey: string) => Promise<Row[]>
+  findByEmailKey: FindByEmailKey
   compaction: Pick<Compaction, 'onCreate'>
   books: Bookkeeping
 }
@@ -66,8 +66,8 @@ export function knexCreation (
     if (row !== undefined) return { user, replayed: false }
     const holder = await findUser(user.id)
     if (holder === null) {
-      const holders = await findByEmailKey(asked.waitsFor)
-      if (holders.some((row) => row['tenant'] === (user.tenant ?? ''))) {
+      const holders = await findByEmailKey(asked.waitsFor, user.tenant ?? '')
+      if (holders.length > 0) {
         throw new StorageError('email_taken', 'another user has the e-mail key')
       }
       // The address is free again, or another unique value is taken. Insert again: the database’s error names the

@@ -14,6 +14,7 @@ import { USER_COLUMNS, USER_WORDS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
 import { hasOthers, otherConditions } from './user-filters.ts'
+import type { FindByEmailKey } from './user-lookup.ts'
 
 // Literals: a plan that is kept for any value can't use the index of those who are suspended.
 const HAS_STATUS = { active: "status = 'active'", suspended: "status = 'suspended'" } as const
@@ -64,7 +65,7 @@ export function userLists (
   executor: Reading,
   names: Names,
   { onPage }: Compaction,
-  findByEmailKey: (emailKey: string) => Promise<Row[]>
+  findByEmailKey: FindByEmailKey
 ): Storage['listUsers'] {
   const { read, batching, dialect } = executor
   const { users } = names
@@ -109,8 +110,12 @@ export function userLists (
     return { items: rows.map(toUser), total }
   }
 
-  async function pageOfEmail (emailKey: string, page: PageRequest): Promise<Page<UserRecord>> {
-    return pageOfFew((await findByEmailKey(emailKey)).map(toUser), page)
+  async function pageOfEmail (
+    emailKey: string,
+    tenant: string | undefined,
+    page: PageRequest
+  ): Promise<Page<UserRecord>> {
+    return pageOfFew((await findByEmailKey(emailKey, tenant)).map(toUser), page)
   }
 
   const readSorted = ({ sql, params, keepPlan }: SortedStatement) => read(sql, params, { keepPlan })
@@ -145,14 +150,14 @@ export function userLists (
     if (page.sort === undefined && !isFiltered) return pageOfAll(tenant === undefined ? page : { ...page, tenant })
     const found = conditionOf(dialect, names, filter, false)
     if (page.sort !== undefined) return sortedPage(found, page, !isFiltered, tenant)
-    const alone = !byFields && words === null && tenant === undefined && status === undefined
-    if (alone && emailKey !== null) return pageOfEmail(emailKey, page)
+    const alone = !byFields && words === null && status === undefined
+    if (alone && emailKey !== null) return pageOfEmail(emailKey, tenant, page)
     const walked = words === null ? null : conditionOf(dialect, names, filter, true)
     const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined && status === undefined
-    const count = isSearch ? dialect.words.count?.(names) ?? null : null
+    const numbers = isSearch ? dialect.words.numbers?.(names) ?? null : null
     const { sql, params } = found === null || walked === null
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)
-      : searchStatement(dialect, users, USER_COLUMNS, { found, walked, count }, page)
+      : searchStatement(dialect, users, USER_COLUMNS, { found, walked, numbers }, page)
     // Each combination of fields has its own SQL text: too many to keep prepared.
     return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
   }

@@ -16,7 +16,7 @@ import type { Names } from './tables/names.ts'
 import { type Row, toKeys, toUser } from './tables/rows.ts'
 import { type Creations, knexCreation } from './user-creation.ts'
 import { userLists } from './user-lists.ts'
-import { userLookup } from './user-lookup.ts'
+import { emailLookup, userLookup } from './user-lookup.ts'
 import { statusUpdate } from './user-status.ts'
 import { userUpdate } from './user-update.ts'
 import { guardConditions, type OwnedGuard, standingOf } from './user-update-sql.ts'
@@ -51,8 +51,8 @@ export function knexUsers (
 ): Users {
   const { query, transaction, dialect } = executor
   const columns = dialect.select(USER_COLUMNS)
-  const findById = userLookup(executor, names, 'id')
-  const findByEmailKey = userLookup(executor, names, 'email_key')
+  const findById = userLookup(executor, names, ['id'])
+  const findByEmailKey = emailLookup(executor, names)
   const update = userUpdate(executor, names, columns, { uniqueFields, books })
   const updateStatus = statusUpdate(executor, names, columns, books)
   const putAwayUser = putAwayOn(dialect, names)

@@ -10,7 +10,7 @@ export interface WordsSql {
   drop (names: Names): string[]
   /** The condition of users who have the words of a search, with `?` for what `query` makes of these. */
   has (names: Names): string
-  /** The query that counts them, where it needs no other table; null: as every other condition is counted. */
-  count: ((names: Names) => string) | null
+  /** The query of their `number`s, with the same value, where the index is a table of its own; else null. */
+  numbers: ((names: Names) => string) | null
   query (lists: ReadonlyArray<Words>): string
 }

@@ -15,6 +15,6 @@ export const postgresWords: WordsSql = {
   drop: () => [],
   // The planner does not see the value behind a subquery: it would make a plan for each.
   has: () => `${VECTOR} OPERATOR(pg_catalog.@@) CAST((SELECT CAST(? AS text)) AS pg_catalog.tsquery)`,
-  count: null,
+  numbers: null,
   query: (lists) => lists.map((words) => `(${words.map((word) => `'${word}':*`).join(' & ')})`).join(' | ')
 }

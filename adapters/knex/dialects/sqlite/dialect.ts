@@ -38,7 +38,6 @@ export const sqliteDialect: Dialect = {
   mayBeUnable: false,
   hasSchemas: false,
   writesTwoTables: false,
-  p: (n) => `?${n}`,
   isIn: (column, n) => `${column} IN (SELECT value FROM json_each(?${n}))`,
   // If ANALYZE saw a small table, SQLite trusts that forever, and scans the table unless the index is named.
   usersBy: (column, { users, bareUsers }) => `${users} INDEXED BY "${constraintIndex(bareUsers, column)}"`,

@@ -34,6 +34,6 @@ export const sqliteWords: WordsSql = {
   },
   drop: ({ userWords }) => [`DROP TABLE ${userWords}`],
   has: ({ userWords }) => `number IN (SELECT rowid FROM ${userWords} WHERE ${userWords} MATCH ?)`,
-  count: ({ userWords }) => `SELECT count(*) AS total FROM ${userWords} WHERE ${userWords} MATCH ?`,
+  numbers: ({ userWords }) => `SELECT rowid AS number FROM ${userWords} WHERE ${userWords} MATCH ?`,
   query: (lists) => lists.map((words) => `(${words.map((word) => `"${word}" *`).join(' AND ')})`).join(' OR ')
 }
