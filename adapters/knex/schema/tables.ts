@@ -34,6 +34,8 @@ function usersTable ({ schema, words }: Dialect, names: Names): string[] {
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('users_tenant_suspended')} ON ${users} (tenant, id)
+        WHERE status = 'suspended' AND tenant <> ''`,
     ...words.create(names)
   ]
 }
