@@ -141,7 +141,11 @@ function probesOf ({ before, first, second }: Race): Array<CallOf<'createUser'>>
 
 async function requireOneOrder (storage: KitStorage, race: Race, delay: Delay): Promise<void> {
   const { before, first, second } = race
-  for (const call of before) await outcomeOf(storage, call)
+  for (const call of before) {
+    const outcome = await outcomeOf(storage, call)
+    // Otherwise it would seem that a write was lost.
+    if ('refused' in outcome && outcome.refused === 'unavailable') assert.fail(`unavailable: ${written(call)}`)
+  }
   const readers = readersOf([...before, first, second], { whole: false })
   const late = async () => {
     await wait(delay)

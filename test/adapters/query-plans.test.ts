@@ -131,7 +131,7 @@ test('what a tenant looks up and searches does not depend on the number of other
   t.notMatch(email.onPg, 'Seq Scan')
   const suspended = await plan(of({ sql: "status = 'suspended'", values: [] }), { offset: 0 })
   t.match(suspended.onPg, /Index (Only )?Scan using fastify_users_users_(tenant_)?suspended/)
-  t.match(suspended.onFile, /INDEX fastify_users_users_tenant_suspended \(tenant=\?\)[^]*tenant_suspended \(tenant=\?\)/)
+  t.match(suspended.onFile, /(INDEX fastify_users_users_tenant_suspended \(tenant=\?\)[^]*){2}/)
   t.notMatch(suspended.onFile, /TEMP B-TREE|users_tenant /)
   for (const [sort, index] of [['nameKey', 'name_key'], ['emailKey', 'email_key']] as const) {
     const { onPg, onFile } = await inOrderOf(sort)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
 import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
@@ -16,6 +17,9 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 
 // One of two conflicting statements always succeeds, so 20 failures mean 20 other writers.
 const ATTEMPTS = 20
+
+// From the second conflict on, a pause of at most so many milliseconds lets the others get ahead.
+const PAUSE_MAX_MS = 64
 
 // Time for the round trips of one write on a slow network.
 const WRITE_MS = 50
@@ -102,8 +106,10 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
       // Without its connection while it waits for the file: reads need no lock.
       return await (busy === 0 ? once() : retryWhileBusy(once, since + busy))
     } catch (error) {
-      if (attempts > 1 && isConflict(error)) return repeat(again, { ...run, since, attempts: attempts - 1 })
-      throw toStorageError(error, names)
+      if (attempts === 1 || !isConflict(error)) throw toStorageError(error, names)
+      const conflicts = ATTEMPTS - attempts
+      if (conflicts > 0) await setTimeout(Math.random() * Math.min(2 ** conflicts, PAUSE_MAX_MS))
+      return repeat(again, { ...run, since, attempts: attempts - 1 })
     }
   }
 
