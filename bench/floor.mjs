@@ -5,16 +5,13 @@
 // driver, the database and the text of the rows; what is between it and ours is what we do beside. With events it
 // writes one row more for each change, in a table without any index. All are loaded in turn. The ratios are medians of
 // those of the rounds, with the distance between their quartiles.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { casesFor } from './lib/cases.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
-import { openPlace } from './lib/places.mjs'
+import { atEach, openPlace } from './lib/places.mjs'
 
 const CASES = ['random', 'get', 'patch', 'create']
 const EVENTS = { EVENTS: 'true', EVENT_LOG: 'true' }
@@ -31,10 +28,9 @@ const { values: given } = parseArgs({
   }
 })
 const [size, rounds, seconds, connections] = [given.size, given.rounds, given.seconds, given.connections].map(Number)
-const directory = await mkdtemp(join(tmpdir(), 'bench-floor-'))
 
 /** Two filled databases, one for each that writes. `stops` gets what ends a server of them. */
-async function placesOf (storage, stops) {
+async function placesOf (storage, { directory, stops }) {
   const places = []
   for (const name of ['plain', 'events']) {
     const place = await openPlace(storage, { directory, name, size })
@@ -49,8 +45,9 @@ function spreadOf (values) {
   return sorted[Math.floor(sorted.length * 0.75)] - sorted[Math.floor(sorted.length * 0.25)]
 }
 
-async function measure (storage, stops) {
-  const [plain, events] = await placesOf(storage, stops)
+async function measure (storage, at) {
+  const { stops } = at
+  const [plain, events] = await placesOf(storage, at)
   const servers = []
   for (const [name, program, place, env] of [
     ['L0', 'l0.mjs', { url: '' }, {}],
@@ -91,16 +88,5 @@ async function measure (storage, stops) {
 console.log(`${RUNTIME}; ${size} users, ${connections} connections, ${rounds} rounds of ${seconds} s, ${given.load}\n`)
 console.log('| Storage | Case | Server | Per second | Ratio | Spread | Node.js CPU µs | Database CPU µs |')
 console.log('|---|---|---|--:|--:|--:|--:|--:|')
-try {
-  for (const storage of given.storage.split(',')) {
-    const stops = []
-    try {
-      await measure(storage, stops)
-    } finally {
-      for (const stop of stops.reverse()) await stop()
-    }
-  }
-} finally {
-  await rm(directory, { recursive: true, force: true })
-}
+await atEach(given.storage.split(','), measure)
 process.exit(0)

@@ -4,16 +4,13 @@
 // Most servers never see so many requests that all of their JavaScript is compiled. So each round starts both servers
 // anew, and asks the same of them in turn: first 1,000 requests, then a second each, twelve times. Told are the CPU
 // time of those 1,000, and the requests a second at the fourth and at the last second.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { casesFor } from './lib/cases.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
-import { openPlace } from './lib/places.mjs'
+import { atEach, openPlace } from './lib/places.mjs'
 
 const CASES = ['get', 'create', 'patch']
 const FIRST_REQUESTS = 1000
@@ -30,7 +27,6 @@ const { values: given } = parseArgs({
   }
 })
 const size = Number(given.size)
-const directory = await mkdtemp(join(tmpdir(), 'bench-one-client-'))
 let mark = 0
 
 /** One round: by name of the server, its CPU µs a request at the beginning, and what it answered in each second. */
@@ -85,16 +81,9 @@ async function measure (storage, place) {
 console.log(`${RUNTIME}; ${size} users, ${given.rounds} rounds, SQLite by ${given.driver}; ours / by hand\n`)
 console.log(`| Storage | Case | CPU µs, first ${FIRST_REQUESTS} | Ratio | Per second after 3 s | Ratio | ` +
   `after ${SECONDS} s | Ratio | CPU µs then |\n|---|---|--:|--:|--:|--:|--:|--:|--:|`)
-try {
-  for (const storage of given.storage.split(',')) {
-    const place = await openPlace(storage, { directory, name: 'users', size })
-    try {
-      await measure(storage, place)
-    } finally {
-      await place.stop?.()
-    }
-  }
-} finally {
-  await rm(directory, { recursive: true, force: true })
-}
+await atEach(given.storage.split(','), async (storage, { directory, stops }) => {
+  const place = await openPlace(storage, { directory, name: 'users', size })
+  if (place.stop !== undefined) stops.push(place.stop)
+  await measure(storage, place)
+})
 process.exit(0)

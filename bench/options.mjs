@@ -3,16 +3,13 @@
 //
 // Each server has a database of its own with the same users; with tenants, all are of one, whose key asks. All are
 // loaded in turn. The ratios are medians of those of the rounds, against a server without any of these options.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { casesFor } from './lib/cases.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { median } from './lib/median.mjs'
-import { openPlace } from './lib/places.mjs'
+import { atEach, openPlace } from './lib/places.mjs'
 
 const TENANT = { TENANT: 'acme' }
 const SEARCHABLE = { SEARCHABLE: 'company' }
@@ -37,7 +34,6 @@ const { values: given } = parseArgs({
   }
 })
 const [size, rounds, seconds, connections] = [given.size, given.rounds, given.seconds, given.connections].map(Number)
-const directory = await mkdtemp(join(tmpdir(), 'bench-options-'))
 
 /** Every user has the field that is searched. */
 function casesOf (server, env) {
@@ -53,7 +49,7 @@ function casesOf (server, env) {
   return { ...cases, create }
 }
 
-async function start (storage, stops) {
+async function start (storage, { directory, stops }) {
   const servers = []
   for (const [name, env] of SERVERS) {
     const place = await openPlace(storage, { directory, name: `${storage} ${name}`, size, tenant: env.TENANT })
@@ -65,8 +61,8 @@ async function start (storage, stops) {
   return servers
 }
 
-async function measure (storage, stops) {
-  const servers = await start(storage, stops)
+async function measure (storage, at) {
+  const servers = await start(storage, at)
   let mark = 0
   for (const name of given.cases.split(',')) {
     for (const each of servers) each.found = []
@@ -91,16 +87,5 @@ console.log(`${RUNTIME}; ${size} users, ${connections} connections, ${rounds} ro
 const names = SERVERS.slice(1).map(([name]) => `× with ${name}`)
 console.log(`| Storage | Case | Plain, per second | ${names.join(' | ')} |`)
 console.log(`|---|---|--:|${'--:|'.repeat(names.length)}`)
-try {
-  for (const storage of given.storage.split(',')) {
-    const stops = []
-    try {
-      await measure(storage, stops)
-    } finally {
-      for (const stop of stops.reverse()) await stop()
-    }
-  }
-} finally {
-  await rm(directory, { recursive: true, force: true })
-}
+await atEach(given.storage.split(','), measure)
 process.exit(0)

@@ -76,7 +76,7 @@ export const userUpdateCases: Cases = {
     }
   },
 
-  'update: the longest names and addresses are stored, and lists find them by whole keys': async (storage) => {
+  'update: the longest names and addresses are stored, and lists find and order by whole keys': async (storage) => {
     const email = `${'A'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.org`
     assert.equal(email.length, 254)
     // The key of the second name has twice as many code points as the name.
@@ -94,6 +94,14 @@ export const userUpdateCases: Cases = {
         assert.deepEqual(await storage.listUsers({ ...everyone, ...filter }, page), { items: [expected], total: 1 })
       }
     }
+    // Their keys differ from these at the end alone.
+    for (const [n, character] of ['🦊', 'İ', 'x'].entries()) {
+      const user = userOf(10 + n, { name: `${character.repeat(199)}a` })
+      await storage.createUser(user, keysOf(user), null)
+    }
+    const byName = { sort: 'nameKey', order: 'asc', limit: 9, from: { offset: 0 } } as const
+    const { items } = await storage.listUsers(everyone, byName)
+    assert.deepEqual(items.map(({ id }) => id), [11, 1, 12, 2, 10, 0].map((n) => idOf('usr', n)))
   },
 
   'update: values that are stored already change nothing': async (storage) => {
