@@ -84,26 +84,25 @@ export const SORTED_MAX = 2000
 /**
  * The statement that reads a page of a search by words, and the number of all matches. `found`: the condition by the
  * index. `walked`: the same without it, for a search that finds many: in the order of the list, the first of them are
- * soon read. `numbers`: a query of their numbers alone, if there is one, with the values of `found`. It is asked once
- * if there are few, which halves the time of a search for two words.
+ * soon read. `numbers`: a query of their numbers alone, if there is one. It is asked once if there are
+ * few, which halves the time of a search for two words.
  */
 export function searchStatement (
   dialect: Dialect,
   table: string,
   columns: readonly Column[],
-  { found, walked, numbers }: { found: Condition, walked: Condition, numbers: string | null },
+  { found, walked, numbers }: { found: Condition, walked: Condition, numbers: Condition | null },
   { order, limit, from }: PageRequest
 ): Statement {
   const { params, numbered, limit: placed } = createValues(dialect)
   const [direction, follows] = directionOf(order)
   const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
-  const ofAll = (): string => numbered(numbers === null ? found : { sql: numbers, values: found.values })
   const counted = numbers === null
-    ? `counted AS MATERIALIZED (SELECT count(*) AS total FROM ${table}${whereOf([ofAll()])})`
-    : `hits AS MATERIALIZED (${ofAll()} LIMIT ${SORTED_MAX + 1}),
+    ? `counted AS MATERIALIZED (SELECT count(*) AS total FROM ${table}${whereOf([numbered(found)])})`
+    : `hits AS MATERIALIZED (${numbered(numbers)} LIMIT ${SORTED_MAX + 1}),
       few AS MATERIALIZED (SELECT count(*) AS few FROM hits),
       counted AS MATERIALIZED (SELECT CASE WHEN few <= ${SORTED_MAX} THEN few
-        ELSE (SELECT count(*) FROM (${ofAll()})) END AS total FROM few)`
+        ELSE (SELECT count(*) FROM (${numbered(numbers)})) END AS total FROM few)`
   const isFound = numbers === null ? numbered(found) : 'number IN (SELECT number FROM hits)'
   // OFFSET keeps the planner from reading in the order of ids until it has found enough.
   const few = `(SELECT * FROM ${table}${whereOf([isFound, ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`

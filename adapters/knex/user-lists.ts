@@ -154,7 +154,8 @@ export function userLists (
     if (alone && emailKey !== null) return pageOfEmail(emailKey, tenant, page)
     const walked = words === null ? null : conditionOf(dialect, names, filter, true)
     const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined && status === undefined
-    const numbers = isSearch ? dialect.words.numbers?.(names) ?? null : null
+    const ofWords = isSearch ? dialect.words.numbers?.(names) ?? null : null
+    const numbers = found === null || ofWords === null ? null : { sql: ofWords, values: found.values }
     const { sql, params } = found === null || walked === null
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)
       : searchStatement(dialect, users, USER_COLUMNS, { found, walked, numbers }, page)

@@ -38,7 +38,8 @@ export function userLookup (
   const selectMany = `SELECT ${dialect.packed(columns, `SELECT * FROM ${among}`)} AS items`
   const paramsOf = (all: Several<readonly string[]>): Param[] =>
     key.length === 1 ? [all.flat()] : batch.values(all)
-  const nameOf = (values: readonly unknown[]): string => values.join(' ')
+  // No value has this character: it can't be stored.
+  const nameOf = (values: readonly unknown[]): string => values.join('\0')
 
   const findOne = (values: readonly string[]): Promise<Row[]> => read(selectOne, values)
 
@@ -60,7 +61,7 @@ export function userLookup (
   return async (...values) => values.every(isStorable) ? find(values) : []
 }
 
-/** Finds the rows of the users with an e-mail key: those of all tenants, or that of one (empty: of none). */
+/** Finds the rows of the users with an e-mail key: of all, or of one tenant. Empty: of those without a tenant. */
 export type FindByEmailKey = (emailKey: string, tenant?: string) => Promise<Row[]>
 
 export function emailLookup (reading: Reading, names: Names): FindByEmailKey {

@@ -144,7 +144,9 @@ async function requireOneOrder (storage: KitStorage, race: Race, delay: Delay): 
   for (const call of before) {
     const outcome = await outcomeOf(storage, call)
     // Otherwise it would seem that a write was lost.
-    if ('refused' in outcome && outcome.refused === 'unavailable') assert.fail(`unavailable: ${written(call)}`)
+    if ('refused' in outcome && outcome.refused === 'unavailable') {
+      assert.fail(`the store was unavailable before the race: ${written(call)}`)
+    }
   }
   const readers = readersOf([...before, first, second], { whole: false })
   const late = async () => {
