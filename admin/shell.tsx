@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
@@ -116,7 +116,8 @@ export function Shell () {
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)
-  useEffect(() => {
+  // In the same turn as the heading: whoever sees one sees the other.
+  useLayoutEffect(() => {
     const names = [name ?? title, section && say(section.title), tenant, page]
     document.title = [...new Set(names)].filter((each) => typeof each === 'string').join(' · ')
   }, [name, title, tenant, page])

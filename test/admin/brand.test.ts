@@ -9,16 +9,14 @@ test('the host’s title and logo are where people sign in, at the top and on th
   const { users, origin, createKey } = await adminHost(t, { admin: { title: 'Acme & Söhne', logo } })
   const { id } = await users.create({ name: 'Olga Petrova', email: 'olga@example.org' })
   const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
-  const isShown = async (): Promise<boolean> => {
-    await page.locator('.brand img').waitFor()
-    return await page.evaluate('document.querySelector(".brand img").naturalWidth > 0') === true
-  }
+  const logoIsShown = () => until('the logo is shown', async () =>
+    await page.evaluate('document.querySelector(".brand img").naturalWidth > 0') === true)
   t.equal(await page.title(), 'Acme & Söhne')
   t.equal(await page.locator('main .brand').innerText(), 'Acme & Söhne')
-  t.ok(await isShown())
+  await logoIsShown()
   await signIn(page, await createKey())
   t.equal(await page.locator('header .brand').innerText(), 'Acme & Söhne')
-  t.ok(await isShown())
+  await logoIsShown()
   t.equal(await page.title(), 'Users · Acme & Söhne')
   await page.goto(`${origin}/admin/#/users/${id}`)
   await until('the tab has the name', async () => await page.title() === 'Olga Petrova · Users · Acme & Söhne')

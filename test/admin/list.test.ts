@@ -39,6 +39,7 @@ test('columns are chosen, and the choice outlives the visit', { skip }, async (t
   await signIn(page, key)
   const headings = async () => (await page.getByRole('columnheader').allInnerTexts())
     .map((text) => text.replace(/[↑↓↕]/, '').trim()).filter((text) => text !== '')
+  await page.getByRole('link', { name: 'عمر' }).waitFor()
   t.strictSame(await headings(), ['Name', 'E-mail address', 'Plan', 'Seats', 'Active', 'Created'])
   await page.locator('summary', { hasText: 'Columns' }).click()
   await page.getByLabel('E-mail address', { exact: true }).uncheck()

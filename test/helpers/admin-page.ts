@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { type Static, Type } from '@sinclair/typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { chromium, type Page } from 'playwright-core'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
@@ -90,7 +91,24 @@ export interface Tab {
   troubles: string[]
 }
 
-/** Opens a tab in a browser of its own, at an address, with whatever size and colours. */
+/** True in the whole nightly run, which shows what a test does not wait for: each answer, each frame comes late. */
+const IS_SLOW = process.env['TEST_LEVEL'] === 'nightly'
+
+/** Has the answers come late and the tab work slowly, as on a busy machine behind a slow network. */
+async function slowDown (context: BrowserContext, page: Page): Promise<void> {
+  await context.route('**/*', async (route) => {
+    await setTimeout(250)
+    await route.fallback()
+  })
+  await page.addInitScript(`
+    const frame = requestAnimationFrame.bind(window)
+    window.requestAnimationFrame = (draw) => frame(() => setTimeout(draw, 60))
+  `)
+  const devTools = await context.newCDPSession(page)
+  await devTools.send('Emulation.setCPUThrottlingRate', { rate: 3 })
+}
+
+/** Opens a tab in a browser of its own, at an address, with whatever size and colours, until something is shown. */
 export async function openTab (
   t: Test,
   address: string,
@@ -109,7 +127,8 @@ export async function openTab (
     permissions: ['clipboard-read', 'clipboard-write']
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(IS_SLOW ? 60_000 : 15_000)
+  if (IS_SLOW) await slowDown(context, page)
   const troubles: string[] = []
   const { origin } = new URL(address)
   await page.addInitScript(`
@@ -127,6 +146,7 @@ export async function openTab (
     if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) troubles.push(`request to ${url.origin}`)
   })
   await page.goto(address)
+  await page.locator('#page > :not(noscript)').first().waitFor()
   return { page, troubles }
 }
 
