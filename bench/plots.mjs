@@ -15,6 +15,7 @@ const { values: given } = parseArgs({
 const STORAGES = { postgres: 'PostgreSQL', sqlite: 'SQLite', memory: 'memory' }
 const SERVERS = [
   { key: 'L0', name: 'L0 bare route, constant answer' },
+  { key: 'floor', name: 'floor of a storage' },
   { key: 'L1', name: 'L1 by hand' },
   { key: 'P1', name: 'P1 Fastify, Knex' },
   { key: 'P2', name: 'P2 Express, Knex' },

@@ -34,7 +34,7 @@ const { values: given } = parseArgs({
 
 /** The median of what each script prints, in milliseconds. The scripts run in turn, in new processes. */
 function medianTimes (scripts, env = {}) {
-  const options = { cwd: import.meta.dirname, env: { ...process.env, ...env } }
+  const options = { cwd: join(import.meta.dirname, '..'), env: { ...process.env, ...env } }
   const run = (script) => Number(execFileSync(process.execPath, ['--input-type=module', '-e', script], options))
   const times = scripts.map(() => [])
   for (let round = 0; round < STARTS; round++) {
@@ -71,7 +71,7 @@ function reportStartUp (kind, place) {
     await database.raw('SELECT 1')`
   const options = `{ ${isPostgres ? 'connection' : 'filename'}: process.env.PLACE }`
   const ours = `const [{ default: Fastify }, { default: users }, { ${kind} }] = await Promise.all([
-      import('fastify'), import('../dist/lib/index.js'), import('../dist/adapters/${kind}.js')])
+      import('fastify'), import('./dist/lib/index.js'), import('./dist/adapters/${kind}.js')])
     const app = Fastify()
     await app.register(users, { prefix: '/v1', storage: ${kind}(${options}), migrate: true })`
   const [all, loaded, alone, connected] = medianTimes([
@@ -152,7 +152,7 @@ let worst = 0
 try {
   const [imported] = medianTimes([`await import('fastify')
     const at = performance.now()
-    await import('../dist/lib/index.js')
+    await import('./dist/lib/index.js')
     console.log(performance.now() - at)`])
   console.log(`import of the package, with Fastify imported before: ${imported} ms; ` +
     `a process that does nothing: ${emptyProcessTime()} ms\n`)

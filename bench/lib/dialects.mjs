@@ -15,6 +15,8 @@ const own = {
   answer: ({ data, meta }) => ({ ids: idsOf(data), total: meta.total })
 }
 
+const floor = { ...own, cannot: ['after', 'email', 'q'] }
+
 const feathers = {
   // With a condition on the id (id[$gt]), its total counts only the users after that id.
   cannot: ['after'],
@@ -81,4 +83,4 @@ const betterAuth = {
   verify: (text) => !text.startsWith('{"users":[]')
 }
 
-export const dialects = { own, feathers, platformatic, betterAuth }
+export const dialects = { own, floor, feathers, platformatic, betterAuth }

@@ -8,7 +8,8 @@ const LOOKS = [
   { light: '#047857', dark: '#34d399', shape: 'triangle' },
   { light: '#a21caf', dark: '#e879f9', shape: 'diamond' },
   { light: '#b91c1c', dark: '#f87171', shape: 'cross' },
-  { light: '#4338ca', dark: '#a5b4fc', shape: 'bar' }
+  { light: '#4338ca', dark: '#a5b4fc', shape: 'bar' },
+  { light: '#4d7c0f', dark: '#a3e635', shape: 'plus' }
 ]
 
 const WIDTH = 680
@@ -27,7 +28,8 @@ const SHAPES = {
   triangle: (x, y) => `<path d="M${x} ${y - 5.5}l5.5 10h-11z"/>`,
   diamond: (x, y) => `<path d="M${x} ${y - 6}l6 6-6 6-6-6z"/>`,
   cross: (x, y) => `<path d="M${x - 4} ${y - 4}l8 8m0-8l-8 8" stroke="currentColor" stroke-width="2.5"/>`,
-  bar: (x, y) => `<rect x="${x - 2}" y="${y - 7}" width="4" height="14"/>`
+  bar: (x, y) => `<rect x="${x - 2}" y="${y - 7}" width="4" height="14"/>`,
+  plus: (x, y) => `<path d="M${x} ${y - 5}v10m-5-5h10" stroke="currentColor" stroke-width="2.5"/>`
 }
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { newId } from '../lib/ids.mjs'
 import { idOf } from '../lib/people.mjs'
 import { list, user } from '../lib/schemas.mjs'
-import { announce, PLACE, SIZE } from '../lib/serve.mjs'
+import { announce, KEY, PLACE, SIZE } from '../lib/serve.mjs'
 
 const COLUMNS = 'id, name, email, created_at AS "createdAt", updated_at AS "updatedAt"'
 const EVENT = '{"actor":{"type":"api_key","id":"key_01h455vb4pex5vsknk084sn02q"},"requestId":"req-1"}'
@@ -103,4 +103,4 @@ app.post('/v1/users', { schema: { response: { 201: user } } }, async ({ body: { 
   reply.code(201)
   return create([newId(), name, name.toLowerCase(), email, email.toLowerCase(), at])
 })
-announce(await app.listen({ port: 0 }))
+announce(await app.listen({ port: 0 }), KEY, 'floor')
