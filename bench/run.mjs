@@ -33,7 +33,6 @@ const REPEATED = ['L0', 'floor', 'ours', 'L1']
 const COMPARED = {
   postgres: ['floor', 'L1', 'P1', 'P2', 'P3', 'P4', 'P5'], sqlite: ['floor', 'L1', 'P1', 'P2', 'P3'], memory: ['L1']
 }
-const isOldNode = Number.parseInt(process.versions.node, 10) < 22
 
 const { values: given } = parseArgs({
   options: {
@@ -81,9 +80,10 @@ async function seed (storage, stops) {
   return { ours: url, others: url, databasePid: pid }
 }
 
-/** Why a server can't be measured here, or false. */
-function isLeftOut (name, storage) {
-  if (name === 'P4') return isOldNode && 'it needs Node.js 22.19'
+/** Why a server can't be measured here; false if it can. */
+function whyLeftOut (name, storage) {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (name === 'P4') return (major < 22 || (major === 22 && minor < 19)) && 'it needs Node.js 22.19'
   const needsDriver = name === 'floor' && storage === 'sqlite'
   return needsDriver && !loads('better-sqlite3') && 'better-sqlite3 is missing: npm run drivers'
 }
@@ -103,7 +103,7 @@ async function startServers (storage, stops) {
   await start('ours', 'ours.mjs', ours)
   const wanted = given.servers?.split(',') ?? COMPARED[storage]
   for (const name of COMPARED[storage].filter((each) => wanted.includes(each))) {
-    const reason = isLeftOut(name, storage)
+    const reason = whyLeftOut(name, storage)
     if (reason !== false) {
       console.log(`${storage}: ${name} is left out: ${reason}\n`)
       continue
