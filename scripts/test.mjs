@@ -1,5 +1,6 @@
 // npm test: lint, types, build, package checks, and the tests that need nothing but Node.js.
-// npm run test:ci, npm run test:nightly: the later levels of test/levels.mjs; the first judges the coverage too.
+// npm run test:ci, npm run test:nightly: the later levels of test/levels.mjs. --shard=2/3: the second of three parts.
+// npm run test:coverage: what covers something of the level ci, with the coverage judged.
 // npm test -- test/users/list.test.ts: that file alone, whole; what it needs is built if it is older than the sources.
 // Options go to tap: npm test -- --reporter=base
 import { spawn } from 'node:child_process'
@@ -18,10 +19,14 @@ process.chdir(join(import.meta.dirname, '..'))
 const given = process.argv.slice(2)
 const LEVEL = '--level='
 const level = given.find((arg) => arg.startsWith(LEVEL))?.slice(LEVEL.length) ?? 'test'
+const SHARD = '--shard='
+const [part = 1, of = 1] = given.find((arg) => arg.startsWith(SHARD))?.slice(SHARD.length).split('/').map(Number) ?? []
+const COVERAGE = '--coverage'
 const named = given.filter((arg) => !arg.startsWith('-'))
-const options = given.filter((arg) => arg.startsWith('-') && !arg.startsWith(LEVEL))
+const isOurs = (arg) => arg.startsWith(LEVEL) || arg.startsWith(SHARD) || arg === COVERAGE
+const options = given.filter((arg) => arg.startsWith('-') && !isOurs(arg))
 const isWhole = named.length === 0
-const isCovered = isWhole && level === 'ci'
+const isCovered = isWhole && given.includes(COVERAGE)
 /** What has to run of lib and adapters, in percent. */
 const COVERAGE_MIN = { lines: 99.5, branches: 98 }
 
@@ -139,7 +144,8 @@ function tellSkipped (text, left, later) {
 let checks = Promise.resolve([true])
 if (isWhole) {
   if (!await scripts('build', 'build:examples')) process.exit(1)
-  checks = Promise.all([scripts('lint'), scripts('typecheck', 'check:package')])
+  // They look at the whole tree, so one part has them.
+  if (part === 1 && !isCovered) checks = Promise.all([scripts('lint'), scripts('typecheck', 'check:package')])
 } else {
   const sources = ['lib', 'adapters', 'cli', 'admin', 'scripts/bundle.mjs', 'package.json', 'tsconfig.build.json']
   if (isStale(join('dist', 'lib', 'index.js'), sources) && !await scripts('build')) process.exit(1)
@@ -148,7 +154,7 @@ if (isWhole) {
   }
 }
 
-const { groups, later } = filesOf(level)
+const { groups, later } = filesOf(level, { covering: isCovered, shard: { part, of } })
 const directory = mkdtempSync(join(tmpdir(), 'fastify-users-test-'))
 const asked = options.find((option) => option.startsWith('--output-file='))
 const report = asked?.slice('--output-file='.length) ?? join(directory, 'report.tap')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /**
  * The levels of the suite; each includes those before it. `test` is for everybody, with Node.js alone. `ci`
- * also needs a browser, poolers and compiled drivers, and judges the coverage. `nightly` looks for what is rare.
+ * also needs a browser, poolers and compiled drivers. `nightly` looks for what is rare.
  */
 export const LEVELS = ['test', 'ci', 'nightly']
 
@@ -27,13 +27,20 @@ const LATER = {
  * which they begin: what takes longest first, so that nothing runs by itself at the end.
  */
 const ALONE = [
-  'adapters/conformance', 'acceptance/', 'adapters/kit', 'adapters/model', 'adapters/histories', 'adapters/standbys',
-  'adapters/hostile', 'adapters/migrations', 'examples/', 'hosts/', 'adapters/counting', 'faults', 'transactions/',
-  'http/unavailable-database', 'operator', 'users/races', 'adapters/memory', 'adapters/sqlite-temporary', 'docs.test',
-  'http/limits'
+  'adapters/conformance-postgres', 'docs.test', 'operator', 'acceptance/tarball', 'adapters/kit.test',
+  'adapters/kit-processes', 'adapters/conformance', 'examples/sql-adapter', 'adapters/histories',
+  'hosts/combinations', 'adapters/kit', 'examples/custom-adapter', 'acceptance/', 'adapters/standbys',
+  'adapters/model', 'examples/standalone', 'adapters/hostile', 'adapters/counting', 'users/races',
+  'adapters/migrations', 'examples/', 'hosts/', 'faults', 'transactions/', 'http/unavailable-database',
+  'adapters/memory', 'adapters/sqlite-temporary', 'http/limits'
 ]
 /** How many files share a process, by the beginning of their paths. */
 const GROUP_SIZES = { 'admin/': 4, 'cli/': 4, '': 12 }
+
+/** Files that cover nothing: they run the product in processes of its own, or stores that are not ours. */
+const COVERS_NOTHING = [
+  'acceptance/', 'adapters/kit-', 'admin/', 'cli/', 'docs', 'examples/', 'operator'
+]
 
 const beginsWith = (file, beginnings) => beginnings.some((each) => file.startsWith(each))
 
@@ -45,14 +52,16 @@ export const includes = (level, other) => LEVELS.indexOf(other) <= LEVELS.indexO
 
 /**
  * The test files of a level, relative to this directory, as lists of those that share a process; and for each later
- * level the number of files that only it runs. In the order in which they begin.
+ * level the number of files that only it runs. In the order in which they begin. `covering`: without those that cover
+ * nothing. `shard`: one of so many parts that take about as long, from 1.
  */
-export function filesOf (level) {
+export function filesOf (level, { covering = false, shard = { part: 1, of: 1 } } = {}) {
   const all = readdirSync(import.meta.dirname, { recursive: true })
     .filter((name) => name.endsWith('.test.ts'))
     .sort()
-  const files = all.filter((file) => includes(level, levelOf(file)))
-  const alone = ALONE.flatMap((beginning) => files.filter((file) => file.startsWith(beginning))).map((file) => [file])
+  const files = all.filter((file) => includes(level, levelOf(file)) && !(covering && beginsWith(file, COVERS_NOTHING)))
+  const alone = [...new Set(ALONE.flatMap((beginning) => files.filter((file) => file.startsWith(beginning))))]
+    .map((file) => [file])
   let shared = files.filter((file) => !beginsWith(file, ALONE))
   const groups = Object.entries(GROUP_SIZES).flatMap(([beginning, size]) => {
     const together = shared.filter((file) => file.startsWith(beginning))
@@ -61,7 +70,8 @@ export function filesOf (level) {
   })
   const later = LEVELS.filter((each) => !includes(level, each))
     .map((each) => ({ level: each, count: all.filter((file) => levelOf(file) === each).length }))
-  return { groups: [...alone, ...groups], later }
+  const isHere = (_group, i) => i % shard.of === shard.part - 1
+  return { groups: [...alone, ...groups].filter(isHere), later }
 }
 
 export const testPath = (file) => join('test', file)

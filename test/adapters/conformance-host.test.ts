@@ -1,13 +1,16 @@
 // Stores on a Knex instance of the host's, with settings of its own, pass the conformance kit, in transactions too.
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import knex, { type Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
-import { runKit, runTransactionDuties, transactionsOf } from '../helpers/kit.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import { type CreateFor, runDuties, runKit, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
-import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
-import { pgBouncerUrl, pgUrl, pooled, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { poorConnection, poorDatabaseUrl, poorSchema } from '../helpers/poor-postgres.ts'
+import { copiedFiles, type Places, recycledSchemas } from '../helpers/recycled.ts'
+import { pgBouncerUrl, pgUrl, pooled, temporarySchema } from '../helpers/stores.ts'
 
 // Like Knex's snake-case mappers: they change every identifier in a query, and every row of an answer.
 const mappers = {
@@ -17,58 +20,71 @@ const mappers = {
 
 interface Host {
   name: string
-  make: (t: Test) => Promise<{ host: Knex, options: KnexStorageOptions }>
+  /** Where its stores are: files or schemas that are used again. */
+  places: (t: Test) => Places
+  make: (place: string) => Promise<{ host: Knex, options: KnexStorageOptions }>
   skip: string | false
   /** The first of its database: every duty runs inside its transactions too. */
   isFirst: boolean
 }
 
-const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => ({
-  name: `${driver} with mappers`,
-  make: async (t) => {
-    const filename = join(await temporaryDirectory(t), 'host.db')
+/** A host's store that closes the host with it, to make tables that are used again. */
+async function storeOf (make: Host['make'], place: string): Promise<Storage> {
+  const { host, options } = await make(place)
+  const storage = knexStorage(host, options)
+  return { ...storage, close: async () => { await storage.close(); await host.destroy() } }
+}
+
+const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => {
+  const make: Host['make'] = async (filename) => {
+    await mkdir(dirname(filename), { recursive: true })
     const host = sqliteHost(filename, { driver, asyncStackTraces: true, ...mappers })
     // On its one connection, so that no write waits for the disk. The mappers refuse the rows of any answer.
     await host.raw('PRAGMA synchronous = OFF').catch(() => {})
     return { host, options: { tablePrefix: 'people_' } }
-  },
-  skip,
-  isFirst: driver === sqliteDriver
-}))
+  }
+  return {
+    name: `${driver} with mappers`,
+    places: (t) => copiedFiles(t, (filename) => storeOf(make, filename)),
+    make,
+    skip,
+    isFirst: driver === sqliteDriver
+  }
+})
 
 const SESSION = '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu -c datestyle=German'
+
+const onServer = (connect: () => Promise<Knex>) => {
+  const make: Host['make'] = async (schema) => ({ host: await connect(), options: { schema } })
+  const at = (schema: string) => storeOf(make, schema)
+  return {
+    make,
+    places: (t: Test) => recycledSchemas(t, at, { url: pgUrl, newSchema: () => temporarySchema(t) }),
+    poorPlaces: (t: Test) => recycledSchemas(t, at, { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
+  }
+}
+const pgHost = (config: Knex.Config): Knex => knex({ client: 'pg', pool: { min: 0, max: 8 }, ...config })
+
+const withMappers = onServer(async () => pgHost({
+  connection: { connectionString: pgUrl(), options: SESSION },
+  ...mappers
+}))
+const throughPgBouncer = onServer(async () => pgHost({ connection: pgBouncerUrl() }))
+const poor = onServer(async () => pgHost({ connection: await poorConnection() }))
 
 const hosts: Host[] = [
   ...sqliteHosts,
   {
     name: 'pg with mappers, another isolation level, time zone and date style',
-    make: async (t) => ({
-      host: knex({
-        client: 'pg',
-        connection: { connectionString: pgUrl(), options: SESSION },
-        pool: { min: 0, max: 8 },
-        ...mappers
-      }),
-      options: { schema: temporarySchema(t) }
-    }),
+    ...withMappers,
     skip: false,
     isFirst: true
   },
-  {
-    name: 'pg through PgBouncer',
-    make: async (t) => ({
-      host: knex({ client: 'pg', connection: pgBouncerUrl(), pool: { min: 0, max: 8 } }),
-      options: { schema: temporarySchema(t) }
-    }),
-    skip: pooled.skip,
-    isFirst: false
-  },
+  { name: 'pg through PgBouncer', ...throughPgBouncer, skip: pooled.skip, isFirst: false },
   {
     name: 'pg on a server that can do little',
-    make: async (t) => ({
-      host: knex({ client: 'pg', connection: await poorConnection(), pool: { min: 0, max: 8 } }),
-      options: { schema: await poorSchema(t) }
-    }),
+    make: poor.make,
+    places: poor.poorPlaces,
     skip: from('ci'),
     isFirst: false
   }
@@ -76,14 +92,23 @@ const hosts: Host[] = [
 
 // Nightly every duty on each, though the statements of the drivers are the same.
 const isNightly = from('nightly') === false
+const isOfTransactions = (duty: string) => duty.startsWith('joinTransaction')
+const isInside = (duty: string) => duty.startsWith('joinTransaction: inside')
 
-for (const { name, make, skip, isFirst } of hosts) {
+for (const { name, places, make, skip, isFirst } of hosts) {
   test(`a Knex instance of the host: ${name}`, { skip }, async (t) => {
-    const create = async () => {
-      const { host, options } = await make(t)
-      return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy: () => host.destroy() }
+    const taken = places(t)
+    const create: CreateFor = async (isNew) => {
+      const place = await taken.take(isNew)
+      const { host, options } = await make(place)
+      const destroy = async () => {
+        await host.destroy()
+        await taken.giveBack(place)
+      }
+      return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy }
     }
     if (isNightly) runKit(t, create, { transactions: true })
-    else runTransactionDuties(t, create, { quick: !isFirst })
+    else if (isFirst) runDuties(t, create, isOfTransactions)
+    else runDuties(t, create, (duty) => isOfTransactions(duty) && !isInside(duty))
   })
 }

@@ -7,6 +7,7 @@ import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
 import { KIT_TIMEOUT_MS, passedReport } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 test('the LMDB store passes the conformance kit', async (t) => {
@@ -16,6 +17,7 @@ test('the LMDB store passes the conformance kit', async (t) => {
     create: async () => lmdb(join(await temporaryDirectory(t), 'users')),
     seed: 1,
     timeoutMs: KIT_TIMEOUT_MS,
+    interleavings: from('nightly') === false ? 'all' : 'few',
     report: (line) => lines.push(line)
   })
   t.test('the report', async (t) => {

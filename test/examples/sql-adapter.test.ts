@@ -2,17 +2,28 @@
 import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
 import { sqlStore } from '../../examples/sql-adapter/index.ts'
-import { KIT_TIMEOUT_MS } from '../helpers/kit.ts'
+import { isAboutTables, KIT_TIMEOUT_MS } from '../helpers/kit.ts'
+import { recycledSchemas } from '../helpers/recycled.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
 test('the SQL skeleton passes the conformance kit', async (t) => {
   const lines: string[] = []
+  const at = (schema: string) => sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
+  const newSchema = async () => {
+    const schema = temporarySchema(t)
+    await sql(`CREATE SCHEMA ${schema}`)
+    return schema
+  }
+  let isNew = false
+  const schemas = recycledSchemas(t, at, { url: pgUrl, newSchema })
   testStorage({
-    test: (name, run) => t.test(name, run),
+    test: (name, run) => t.test(name, async () => {
+      isNew = isAboutTables(name)
+      await run()
+    }),
     create: async () => {
-      const schema = temporarySchema(t)
-      await sql(`CREATE SCHEMA ${schema}`)
-      return sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
+      const schema = await schemas.take(isNew)
+      return { storage: at(schema), destroy: () => schemas.giveBack(schema) }
     },
     seed: 1,
     timeoutMs: KIT_TIMEOUT_MS,

@@ -1,24 +1,46 @@
 // The storages of this package pass the conformance kit, each on a real database.
-import { test } from 'tap'
-import { runKit, withoutTransactions } from './kit.ts'
+import { test, type Test } from 'tap'
+import { EACH_KIND } from './each-kind.ts'
+import { type CreateFor, runDuties, runKit, withoutTransactions } from './kit.ts'
 import { from } from './level.ts'
-import type { StoreKind } from './stores.ts'
+import { copiedFiles, type Places, recycledSchemas } from './recycled.ts'
+import { pgUrl, type StoreKind, temporarySchema } from './stores.ts'
 
-/** The levels from which on stores are tested, and tested whole instead of `quick`, as the kit says it. */
 interface Levels {
+  /** From which level on a duty of each kind is tested. */
   from?: Parameters<typeof from>[0]
+  /** From which level on all are tested. */
   wholeFrom: Parameters<typeof from>[0]
 }
 
-/** Runs the kit on each store. Transactions are tested in conformance-host.test.ts, on a Knex of the host. */
+function placesOf (t: Test, { place, at }: StoreKind): Places | null {
+  if (place === 'none') return null
+  if (place === 'file') return copiedFiles(t, at)
+  return recycledSchemas(t, at, { url: pgUrl, newSchema: () => temporarySchema(t) })
+}
+
+/** Makes stores without transactions: these are tested in conformance-host.test.ts, on a Knex of the host. */
+function storesOf (t: Test, kind: StoreKind): CreateFor {
+  const places = placesOf(t, kind)
+  if (places === null) return async () => withoutTransactions(await kind.create(t))
+  return async (isNew) => {
+    const place = await places.take(isNew)
+    return { storage: withoutTransactions(kind.at(place)), destroy: () => places.giveBack(place) }
+  }
+}
+
+/** Runs the kit on each store: whole, quick, or, where only the way to the database differs, a duty of each kind. */
 export function conform (
   kinds: ReadonlyArray<StoreKind & { skip?: string | false }>,
   levels: Levels = { wholeFrom: 'ci' }
 ): void {
-  for (const { name, create, skip = false } of kinds) {
+  const isWhole = from(levels.wholeFrom) === false
+  for (const kind of kinds) {
+    const { name, skip = false } = kind
     test(name, { skip: (levels.from !== undefined && from(levels.from)) || skip }, async (t) => {
-      const quick = from(levels.wholeFrom) !== false
-      runKit(t, async () => withoutTransactions(await create(t)), { transactions: false }, { quick })
+      const create = storesOf(t, kind)
+      if (!isWhole && levels.from !== undefined) runDuties(t, create, (duty) => EACH_KIND.includes(duty))
+      else runKit(t, create, { transactions: false }, { quick: !isWhole })
     })
   }
 }

@@ -85,7 +85,7 @@ async function runCase (
 
 /** Runs the cases on every storage under every prefix, each time on a new host with one user. */
 export function testCases (behaviour: string, cases: readonly Case[]): void {
-  for (const store of [...stores, ...from('ci') === false ? [poorStore()] : []]) {
+  for (const store of [...stores, ...from('ci') === false ? [poorStore] : []]) {
     for (const prefix of prefixes) {
       test(`${behaviour} on ${store.name} under '${prefix}'`, async (t) => {
         const { call } = await testApp(t, { storage: await store.create(t), prefix })

@@ -6,7 +6,7 @@ import { registered } from './kit.ts'
 // Each kind of statement once: single and grouped writes, with and without events, look-ups, pages of every list in
 // both directions, searches, filters, walks, keys, indexes, batches, deliveries, and a transaction of the host's. The
 // other duties send the same texts with other values, or race. The last two leave an index behind.
-const DUTIES = [
+export const EACH_KIND: readonly string[] = [
   'create, findUser: a user is returned as it was given',
   'create: of many concurrent calls with one address, exactly one succeeds',
   'listUsers: users are ordered by id, ascending or descending',
@@ -48,8 +48,8 @@ export async function runEachKind (
   let turn = 0
   let duty = ''
   const { tests } = registered(() => subjectFor(turn, duty))
-  const duties = DUTIES.flatMap((name) => tests.filter((each) => each.name === name))
-  t.equal(duties.length, DUTIES.length)
+  const duties = EACH_KIND.flatMap((name) => tests.filter((each) => each.name === name))
+  t.equal(duties.length, EACH_KIND.length)
   for (const { name, run } of duties) {
     duty = name
     await t.resolves(run(), name)

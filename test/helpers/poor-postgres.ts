@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import type { StoreKind } from './stores.ts'
 import { povertyOf } from '../servers/poverty.mjs'
 import { pgUrl } from './stores.ts'
@@ -20,13 +21,19 @@ async function run (url: string, statements: readonly string[]): Promise<void> {
   }
 }
 
+/** The URL of the poor database, as the superuser. */
+export function poorDatabaseUrl (): string {
+  const url = new URL(pgUrl())
+  url.pathname = `/${DATABASE}`
+  return url.href
+}
+
 let ready: Promise<string> | null = null
 
 /** Makes the database once for all processes of a run. */
 async function make (): Promise<string> {
   const password = 'poor'
-  const inDatabase = new URL(pgUrl())
-  inDatabase.pathname = `/${DATABASE}`
+  const inDatabase = poorDatabaseUrl()
   const url = new URL(inDatabase)
   url.username = ROLE
   url.password = password
@@ -40,7 +47,7 @@ async function make (): Promise<string> {
       await client.query(`DROP ROLE IF EXISTS ${ROLE}`)
       await client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'`)
       await client.query(`CREATE DATABASE ${DATABASE}`)
-      await run(inDatabase.href, povertyOf(ROLE, DATABASE))
+      await run(inDatabase, povertyOf(ROLE, DATABASE))
     }
   } finally {
     await client.end()
@@ -91,12 +98,12 @@ export async function poorConnection (isStrict = false): Promise<{ connectionStr
   return { connectionString, options: isStrict ? '-c default_transaction_isolation=serializable' : '' }
 }
 
-/** PostgreSQL that can do little, with the profile that is found. */
-export function poorStore (isStrict = false): StoreKind {
-  return {
-    name: `postgres that can do little${isStrict ? ', SERIALIZABLE' : ''}`,
-    async create (t) {
-      return postgres({ connection: await poorConnection(isStrict), schema: await poorSchema(t), pool: { max: 8 } })
-    }
-  }
+/** Opens PostgreSQL that can do little, with the profile that is found. */
+export const poorStorage = async (schema: string, isStrict = false): Promise<Storage> =>
+  postgres({ connection: await poorConnection(isStrict), schema, pool: { max: 8 } })
+
+/** PostgreSQL that can do little. */
+export const poorStore: Pick<StoreKind, 'name' | 'create'> = {
+  name: 'postgres that can do little',
+  create: async (t) => poorStorage(await poorSchema(t))
 }

@@ -50,29 +50,34 @@ export function temporarySchema (t: Test): string {
 
 export interface StoreKind {
   name: string
+  /** What tells stores on one database apart. */
+  place: 'none' | 'file' | 'schema'
+  /** Opens the store at a path, or in a schema. */
+  at (place: string): Storage
   /** A new store, empty and apart from all others. Its schema does not exist yet. */
   create(t: Test): Promise<Storage>
 }
 
+/** A kind of store in SQLite files. */
+export const inFiles = (name: string, at: StoreKind['at']): StoreKind => ({
+  name, place: 'file', at, create: async (t) => at(join(await temporaryDirectory(t), 'deep', 'users.db'))
+})
+
+const inSchemas = (name: string, at: StoreKind['at']): StoreKind => ({
+  name, place: 'schema', at, create: async (t) => at(temporarySchema(t))
+})
+
 /** PostgreSQL behind PgBouncer; `skip` on a machine without PgBouncer. */
 export const pooled: StoreKind & { skip: string | false } = {
-  name: 'postgres through PgBouncer',
-  skip: withoutPgBouncer,
-  create: async (t) =>
-    postgres({ connection: pgBouncerUrl(), schema: temporarySchema(t), pool: { max: 8 }, pooler: true })
+  ...inSchemas('postgres through PgBouncer', (schema) =>
+    postgres({ connection: pgBouncerUrl(), schema, pool: { max: 8 }, pooler: true })),
+  skip: withoutPgBouncer
 }
 
 const all: readonly StoreKind[] = [
-  { name: 'memory', create: async () => memory() },
-  {
-    name: 'sqlite',
-    create: async (t) =>
-      sqlite({ filename: join(await temporaryDirectory(t), 'deep', 'users.db'), driver: sqliteDriver })
-  },
-  {
-    name: 'postgres',
-    create: async (t) => postgres({ connection: pgUrl(), schema: temporarySchema(t), pool: { max: 8 } })
-  }
+  { name: 'memory', place: 'none', at: () => memory(), create: async () => memory() },
+  inFiles('sqlite', (filename) => sqlite({ filename, driver: sqliteDriver })),
+  inSchemas('postgres', (schema) => postgres({ connection: pgUrl(), schema, pool: { max: 8 } }))
 ]
 
 /** Every storage of the package, on a real database; in a run about one of them, the one that `STORE` names. */
