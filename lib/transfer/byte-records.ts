@@ -10,8 +10,10 @@ export interface ByteRecord {
   bytes: Buffer | null
 }
 
-// A reader parses all records of a part together, so this bounds how many parsed records are in memory.
+// A reader parses all records of a part together, so these bound what is in memory: a parsed record may take ten times
+// its bytes.
 const PART_MAX = 128
+const PART_BYTES_MAX = 256 * 1024
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
@@ -75,10 +77,12 @@ export async function * byteRecords (
     const bytes = queue.bytes()
     let records: ByteRecord[] = []
     let start = 0
+    let partStart = 0
     while (start < bytes.length) {
-      if (records.length === PART_MAX) {
-        yield records
+      if (records.length === PART_MAX || start - partStart >= PART_BYTES_MAX) {
+        if (records.length > 0) yield records
         records = []
+        partStart = start
       }
       if (skipping) {
         start = skipLine(bytes, start)

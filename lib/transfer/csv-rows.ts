@@ -5,7 +5,7 @@ import { toUsersError } from '../storage/storage-errors.ts'
 import { type ByteRecord, byteRecords, type Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { type CellSource, readHeader } from './csv-header.ts'
-import { type FileNames, joined, setAt } from './file-names.ts'
+import { createLineBound, type FileNames, joined, setAt } from './file-names.ts'
 import { unescapeFormulas } from './csv.ts'
 import { encodingFaults, lineTooLong, SAVE_AS_UTF8, type SourceRow } from './source-row.ts'
 import { isBlankRow, namedSeparator, separatorOf, tableEnds } from './table-ends.ts'
@@ -26,18 +26,22 @@ function valueOf (text: string, { column: { types, isJson }, pointer }: CellSour
   return isJson ? jsonOf(text, pointer) : valueOfText(text, types, pointer)
 }
 
-/** The user of a row: a cell without anything is a member that is not there. */
+/**
+ * The user of a row: a cell without anything is a member that is not there.
+ * @throws UsersError `body_too_large`, `validation_failed`
+ */
 function userOf (cells: readonly Cell[], sources: readonly CellSource[]): Record<string, unknown> {
   const user: Record<string, unknown> = {}
+  const bounded = createLineBound()
   for (const source of sources) {
     const { column: { path, types }, places } = source
     const [first = 0, ...others] = places
     const cell = cells[first]
     if (others.length > 0) {
       const text = joined(places.map((place) => cells[place] === null ? '' : textOf(cells[place])))
-      if (text !== undefined) setAt(user, path, valueOf(String(text), source))
+      if (text !== undefined) setAt(user, path, valueOf(bounded(String(text)), source))
     } else if (cell === null && types.has('null')) setAt(user, path, null)
-    else if (cell !== undefined) setAt(user, path, valueOf(textOf(cell), source))
+    else if (cell !== undefined) setAt(user, path, valueOf(bounded(textOf(cell)), source))
   }
   return user
 }

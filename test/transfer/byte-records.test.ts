@@ -72,6 +72,11 @@ test('a line of 64 KiB is read, and a longer one refused, in any chunks', async 
     kept += record?.bytes?.length ?? 0
   }
   t.equal(kept, 0, 'it is not kept')
+  const parts: number[] = []
+  for await (const part of byteRecords([Buffer.alloc(1e6, `${'x'.repeat(49_999)}\n`)], findLineEnd, 65_536)) {
+    parts.push(part.length)
+  }
+  t.strictSame(parts, [6, 6, 6, 2], 'few long lines are parsed together')
 })
 
 test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
