@@ -78,18 +78,6 @@ test('an error in the middle breaks the connection off', async (t) => {
   t.equal(exported.response.complete, false)
 })
 
-test('a server that closes breaks exports off, and does not wait for them', async (t) => {
-  const storage = await crowd(30_000)
-  const { running } = watchReads(storage)
-  const host = await testApp(t, { storage })
-  const exported = await openExport(host)
-  exported.response.pause()
-  await host.app.close()
-  exported.read()
-  await until('the client has noticed', exported.isBroken)
-  t.equal(running(), 0)
-})
-
 test('an export ends soon after its key was revoked', async (t) => {
   const storage = await crowd(30_000)
   const host = await testApp(t, { storage, apiKeys: { cache: 0 } })
