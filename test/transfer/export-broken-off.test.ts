@@ -63,7 +63,7 @@ const exports: Ways = [
     exported.read()
     return exported
   }],
-  ['whose reader takes nothing for 30 seconds', async (t, transport) => {
+  ['whose reader takes nothing for two minutes', async (t, transport) => {
     const storage = watched(await crowd(30_000))
     const { send } = await served(t, transport, { storage })
     const { advance } = advancing(t)
@@ -74,7 +74,7 @@ const exports: Ways = [
       parts = storage.parts()
       return isFull
     })
-    await advance(30_001)
+    await advance(120_001)
     await turns('nothing is read any more', () => storage.running() === 0)
     exported.read()
     await turns('it has ended', () => exported.ending() !== null)

@@ -175,7 +175,10 @@ test('a map multiplies no text: the names of a member and the length of a lineâ€
   const detail = 'The members that map makes of the line are longer than 64 KiB together.'
   for (const [payload, type] of [
     [`Full Name,email\n${long},b@example.org\nC,c@example.org\n`, 'text/csv'],
-    [ndjsonOf([{ 'Full Name': long, email: 'b@example.org' }, { 'Full Name': 'C', email: 'd@example.org' }]), undefined]
+    [
+      ndjsonOf([{ 'Full Name': long, email: 'b@example.org' }, { 'Full Name': 'C', email: 'd@example.org' }]),
+      'application/x-ndjson'
+    ]
   ] as const) {
     const { lines, words } = await run(times(3), payload, type)
     t.match(words, [/^\d refused body_too_large$/, /^\d created$/], type)
