@@ -27,8 +27,11 @@ function countLines (bytes: Buffer, start: number, end: number): number {
   return count
 }
 
-function withoutReturn (bytes: Buffer, start: number, end: number): Buffer {
-  return bytes.subarray(start, end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
+/** A record without the CR before its LF. A file that was converted twice, as text of Windows, has several. */
+function withoutReturns (bytes: Buffer, start: number, end: number): Buffer {
+  let last = end
+  while (last > start && bytes[last - 1] === CARRIAGE_RETURN) last--
+  return bytes.subarray(start, last)
 }
 
 async function * buffersOf (chunks: Chunks): AsyncGenerator<Buffer, void, undefined> {
@@ -99,7 +102,7 @@ export async function * byteRecords (
         } else if (isLast) end = bytes.length
         else break
       }
-      const record = withoutReturn(bytes, start, end)
+      const record = withoutReturns(bytes, start, end)
       if (record.length > 0) records.push({ line, bytes: record })
       line += 1 + countLines(bytes, start, end)
       start = end + 1
