@@ -64,8 +64,8 @@ export async function importFile (
   })
   const lines = text.split('\n').filter((line) => line !== '').map(readLine).filter(isObject)
   const { summary } = lines[lines.length - 1] ?? {}
-  // The answer was cut off, and so was the import.
-  if (!isObject(summary)) throw new ApiError(0, undefined, null)
+  // The answer was cut off, and so was the import; or the server closed, and the import stopped.
+  if (!isObject(summary) || summary['stoppedAfter'] !== undefined) throw new ApiError(0, undefined, null)
   return {
     counts: {
       created: Number(summary['created']),

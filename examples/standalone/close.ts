@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify'
 
 const GRACE_MS = 500
 const SWEEP_MS = 50
+// An import answers itself, for what it has read.
+const IMPORT = /\/users\/import(?:$|\?)/
 // A write may wait for its turn, for a lock and for the disk as long as a statement may take.
 const LIMIT_MS = 8000
 const KILL_MS = 10_000
@@ -38,7 +40,7 @@ function watchConnections (server: Server): Connections {
     },
     endSilent () {
       for (const [socket, responses] of answering) {
-        if ([...responses].every(({ req }) => !req.complete)) socket.destroy()
+        if ([...responses].every(({ req }) => !req.complete && !IMPORT.test(String(req.url)))) socket.destroy()
       }
     }
   }
@@ -48,7 +50,7 @@ function watchConnections (server: Server): Connections {
  * Ends the service on a signal: no new connections, an answer to every request, then the storage. For half a second
  * each answer has its client close the connection: one that the server closes could meet a request on its way, and its
  * client would see a reset. After that connections are closed when they are idle, silent ones and half requests too,
- * and all others after eight seconds, when the longest statement has ended.
+ * and all others after eight seconds, when the longest statement has ended. The plugin ends exports and imports before.
  */
 export function closeOnSignal (app: FastifyInstance): void {
   const { server } = app

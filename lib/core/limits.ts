@@ -46,6 +46,8 @@ export const FIELDS_MAX = 16 * 1024
  * makes {@link FIELDS_MAX} of empty strings 27 KiB, and each column that a user lacks has its separator.
  */
 export const IMPORT_LINE_MAX = 64 * 1024
+/** Columns, or members of a line of JSON, from which `map` joins one member. */
+export const MAP_COLUMNS_MAX = 10
 /** Characters in the JSON text of a unique field's value. */
 export const UNIQUE_MAX = 255
 /** Levels of nesting in own fields; the user itself is the first. */

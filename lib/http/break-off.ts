@@ -1,10 +1,25 @@
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import { Duplex } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../core/errors.ts'
+import { StorageError } from '../storage/storage-error.ts'
 
 // RFC 9113 section 7.
 const INTERNAL_ERROR = 2
+// How long responses may go on when their server closes. The standalone service ends all connections a second later.
+const CLOSING_MS = 7000
+
+/** The cause of what a server that closes refuses. Nothing has failed, so it is not logged. */
+export const CLOSING = Object.freeze(new StorageError('unavailable', 'the server is closing'))
+
+export function serverClosing (): UsersError {
+  const detail = 'The server is closing. Try again later.'
+  return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' }, cause: CLOSING })
+}
+
+/** True for {@link serverClosing}. */
+export const isServerClosing = (error: unknown): boolean => error instanceof UsersError && error.cause === CLOSING
 
 /** The stream of a message of HTTP/2; null: it is of another version. */
 export function http2Stream (message: object): ServerHttp2Stream | null {
@@ -75,17 +90,35 @@ export function breakable ({ raw }: FastifyReply): AbortController {
   return gone
 }
 
-/** Makes a controller for a response that can be broken off. */
+/** Ends a connection behind its last response: a client that keeps it alive would hold up a server that closes. */
+function endConnection ({ req }: ServerResponse): void {
+  const isOpen = http2Stream(req) === null && req.socket instanceof Duplex
+  // A client that still sends would lose its answer.
+  if (isOpen && req.complete) req.socket.destroySoon()
+}
+
+/** Makes a controller for a response that can be broken off. @throws UsersError `storage_unavailable` while closing */
 export type Breakables = (reply: FastifyReply) => AbortController
 
-/** Makes the function that makes such controllers. A server that closes aborts them, and need not wait. */
+/**
+ * Makes the function that makes such controllers. When the server closes, the responses that run may come to their end
+ * for seven seconds; then it aborts them.
+ */
 export function breakables (scope: FastifyInstance): Breakables {
   const running = new Set<AbortController>()
-  scope.addHook('preClose', async () => { for (const gone of running) gone.abort() })
+  let isClosing = false
+  scope.addHook('preClose', async () => {
+    isClosing = true
+    setTimeout(() => { for (const gone of running) gone.abort() }, CLOSING_MS).unref()
+  })
   return (reply) => {
+    if (isClosing) throw serverClosing()
     const gone = breakable(reply)
     running.add(gone)
-    gone.signal.addEventListener('abort', () => running.delete(gone))
+    gone.signal.addEventListener('abort', () => {
+      running.delete(gone)
+      if (isClosing) endConnection(reply.raw)
+    })
     return gone
   }
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { bodyBrokenOff, type Breakables } from '../http/break-off.ts'
+import { bodyBrokenOff, type Breakables, isServerClosing } from '../http/break-off.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { header } from '../http/header-fields.ts'
@@ -47,7 +47,7 @@ export function importOperation (
   async function answer (
     request: FastifyRequest,
     gone: AbortController,
-    { results, named, summary }: { results: Results, named: Reporter, summary: Import['summary'] }
+    { results, named, opened: { summary, lastLine } }: { results: Results, named: Reporter, opened: Import }
   ): Promise<Readable> {
     // While the import waits for lines, nothing else rechecks the caller.
     const checking = setInterval(() => { recheck(request).catch(() => gone.abort()) }, RECHECK_MS).unref()
@@ -58,9 +58,15 @@ export function importOperation (
       throw error
     })
     const stream = pacedStream(gone, async function * (_signal, pace) {
-      for (let next = first; next.done !== true; next = await results.next()) {
-        const lines = named(next.value).map((result) => `${JSON.stringify(result)}\n`).join('')
-        if (lines !== '') yield * pace(lines)
+      try {
+        for (let next = first; next.done !== true; next = await results.next()) {
+          const lines = named(next.value).map((result) => `${JSON.stringify(result)}\n`).join('')
+          if (lines !== '') yield * pace(lines)
+        }
+      } catch (error) {
+        if (!isServerClosing(error)) throw error
+        summary.stoppedAfter = lastLine()
+        request.log.warn({ summary }, 'an import was stopped because the server closes; the client is told where')
       }
       yield * pace(summaryLine(summary))
     })
@@ -91,7 +97,8 @@ export function importOperation (
       description: 'A line of JSON for each refused line, for every line, or for none: `line`, `status` ' +
         '(`created`, `updated`, `skipped`, `refused`), `id`, and `problem` (problem details). Without the scope ' +
         '`users:read`, only created users have an `id`. The last line has `summary`, with the number of rows of ' +
-        'each status and `dryRun`.',
+        'each status and `dryRun`. If the server closes before all lines have come, it has `stoppedAfter`: the line ' +
+        'of the last row that was imported. Send the rest again.',
       media: { 'application/x-ndjson': TEXT }
     },
     codes: ['validation_failed', 'unsupported_media_type'],
@@ -99,13 +106,13 @@ export function importOperation (
     limitsItself: true,
     async handler ({ request, reply, query, faults, parts }) {
       const { report = 'faults', maxRefused = most, ...given } = query
-      const { summary, results, fileRows } = open(given, [
+      const opened = open(given, [
         ...faults, ...parameterFaults(parameters, { report, maxRefused })
       ])
       await limits.writes(async () => {})
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
-      const rows = fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')
-      // When the server closes, it aborts the import, even while that waits for its first lines.
+      const rows = opened.fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')
+      // Before any row is read: a server that closes answers 503.
       const gone = begin(reply)
       const mayGoOn = async (): Promise<void> => {
         // Checking a stored key is cheap, because it is cached. A token of the host is rechecked every 15 seconds, as
@@ -115,11 +122,11 @@ export function importOperation (
         if (gone.signal.aborted) throw bodyBrokenOff()
       }
       const stream = await answer(request, gone, {
-        results: results(rows, contextOf(request), {
+        results: opened.results(rows, contextOf(request), {
           mayGoOn, choosesIds: callerOf(request).principal.tenant === undefined
         }),
         named: createReporter(String(report), Number(maxRefused), hasScope(request, 'users:read')),
-        summary
+        opened
       })
       return reply.type(NDJSON).send(stream)
     }

@@ -10,8 +10,10 @@ export interface ByteRecord {
   bytes: Buffer | null
 }
 
-// A reader parses all records of a part together, so this bounds how many parsed records are in memory.
+// A reader parses all records of a part together, so these bound what is in memory: a parsed record may take ten times
+// its bytes.
 const PART_MAX = 128
+const PART_BYTES_MAX = 256 * 1024
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
@@ -25,8 +27,11 @@ function countLines (bytes: Buffer, start: number, end: number): number {
   return count
 }
 
-function withoutReturn (bytes: Buffer, start: number, end: number): Buffer {
-  return bytes.subarray(start, end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
+/** A record without the CR before its LF. A file that was converted twice, as text of Windows, has several. */
+function withoutReturns (bytes: Buffer, start: number, end: number): Buffer {
+  let last = end
+  while (last > start && bytes[last - 1] === CARRIAGE_RETURN) last--
+  return bytes.subarray(start, last)
 }
 
 async function * buffersOf (chunks: Chunks): AsyncGenerator<Buffer, void, undefined> {
@@ -75,10 +80,12 @@ export async function * byteRecords (
     const bytes = queue.bytes()
     let records: ByteRecord[] = []
     let start = 0
+    let partStart = 0
     while (start < bytes.length) {
-      if (records.length === PART_MAX) {
-        yield records
+      if (records.length === PART_MAX || start - partStart >= PART_BYTES_MAX) {
+        if (records.length > 0) yield records
         records = []
+        partStart = start
       }
       if (skipping) {
         start = skipLine(bytes, start)
@@ -95,7 +102,7 @@ export async function * byteRecords (
         } else if (isLast) end = bytes.length
         else break
       }
-      const record = withoutReturn(bytes, start, end)
+      const record = withoutReturns(bytes, start, end)
       if (record.length > 0) records.push({ line, bytes: record })
       line += 1 + countLines(bytes, start, end)
       start = end + 1

@@ -1,6 +1,8 @@
 import type { FaultReason } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
+import { IMPORT_LINE_MAX, MAP_COLUMNS_MAX } from '../core/limits.ts'
 import type { Column } from './columns.ts'
+import { mappedTooLong } from './source-row.ts'
 
 /** Where a member of users comes from: columns of a table, or members of a line of JSON. An empty list omits it. */
 export interface MapEntry {
@@ -60,16 +62,39 @@ export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | 
     return { code: 'format', detail: 'must be pairs <member>:<column>, separated by commas, as in name:Full Name' }
   }
   const find = columnFinder(table)
-  for (const [i, [member]] of pairs.entries()) {
-    if (find(member) !== undefined) continue
-    const detail = `must name a member of users in pair ${i + 1}; the nearest is ${nearestName(member, table)}; ` +
-      `allowed are ${allowedNames(table)}`
-    return { code: 'choice', detail }
+  const sources = new Map<Column, string[]>()
+  for (const [i, [member, from]] of pairs.entries()) {
+    const column = find(member)
+    if (column === undefined) {
+      const detail = `must name a member of users in pair ${i + 1}; the nearest is ${nearestName(member, table)}; ` +
+        `allowed are ${allowedNames(table)}`
+      return { code: 'choice', detail }
+    }
+    const names = sources.get(column) ?? []
+    if (names.length === MAP_COLUMNS_MAX) {
+      const detail = `must name a member at most ${MAP_COLUMNS_MAX} times; ${column.name} is named more often`
+      return { code: 'too_many', detail }
+    }
+    sources.set(column, from === '' ? names : [...names, from])
   }
   return table.flatMap((column) => {
-    const own = pairs.filter(([member]) => find(member) === column)
-    return own.length === 0 ? [] : [{ column, from: own.map(([, from]) => from).filter((from) => from !== '') }]
+    const from = sources.get(column)
+    return from === undefined ? [] : [{ column, from }]
   })
+}
+
+/**
+ * Makes the function that every text of one line's members passes. A map may take the same text for many members, so
+ * all of them together must not be longer than a line.
+ * @throws UsersError `body_too_large`
+ */
+export function createLineBound (): (text: string) => string {
+  let length = 0
+  return (text) => {
+    length += text.length
+    if (length > IMPORT_LINE_MAX) throw mappedTooLong()
+    return text
+  }
 }
 
 /** Joins the texts of several columns or members. */
@@ -87,10 +112,11 @@ export function renaming (table: readonly Column[], names: FileNames): (value: u
     if (!isObject(value)) return value
     const user = Object.fromEntries(Object.entries(value).filter(([name]) =>
       !moved.has(name) && (!ignoreUnknown || known.has(name))))
+    const bounded = createLineBound()
     for (const { column, from } of entries) {
       const found = from.flatMap((name) => Object.hasOwn(value, name) ? [value[name]] : [])
       const each = from.length === 1 ? found[0] : joined(found)
-      if (each !== undefined) setAt(user, column.path, each)
+      if (each !== undefined) setAt(user, column.path, typeof each === 'string' ? bounded(each) : each)
     }
     return user
   }

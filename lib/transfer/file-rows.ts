@@ -1,4 +1,4 @@
-import { validationFailed } from '../core/errors.ts'
+import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Chunks } from './byte-records.ts'
 import type { Column } from './columns.ts'
 import { csvRows } from './csv-rows.ts'
@@ -24,7 +24,8 @@ export function renamedRows (rows: SourceRows, table: readonly Column[], names: 
     if ('error' in row) return row
     try {
       return { line: row.line, value: rename(row.value) }
-    } catch {
+    } catch (error) {
+      if (error instanceof UsersError) return { line: row.line, error }
       // A getter of the caller's object threw. The check of the row will refuse the row.
       return row
     }

@@ -1,3 +1,4 @@
+import { MAP_COLUMNS_MAX } from '../core/limits.ts'
 import { choiceParameter, flagParameter, type Parameter, type Parameters } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type Column, tableColumns } from './columns.ts'
@@ -25,7 +26,8 @@ function mapParameter (table: readonly Column[]): Parameter {
     schema: {
       type: 'string',
       description: 'Which columns of the file, or members of its lines of JSON, members of users come from, such as ' +
-        '`name:Full Name,email:E-Mail`. A member that is named twice comes from both, one that has no column from none.'
+        '`name:Full Name,email:E-Mail`. A member that is named several times ' +
+        `(at most ${MAP_COLUMNS_MAX}) comes from all of them, one that has no column from none.`
     },
     problem (value) {
       const read = readMap(value, table)

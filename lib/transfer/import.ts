@@ -25,6 +25,8 @@ export interface ImportSummary {
   skipped: number
   refused: number
   dryRun: boolean
+  /** Over HTTP, if the server closed before all rows had come: the line of the last row that counts here. */
+  stoppedAfter?: number
 }
 
 /** How rows are imported. */
@@ -39,6 +41,8 @@ export interface ResultsOptions {
 export interface Import {
   /** Counts while the results are read. */
   summary: ImportSummary
+  /** The line of the last row that has a result; 0: none has. */
+  lastLine (): number
   /** The rows of a file, with the names that the settings give. */
   fileRows (chunks: Chunks, format: ImportFormat): SourceRows
   /** Values as rows, in the same way. */
@@ -76,10 +80,12 @@ export function createImports (parts: ImportParts) {
     const { onConflict = 'fail', by = 'email', dryRun = false, map, ignoreUnknown = false } = given
     const read = readMap(map, table)
     const names = { entries: Array.isArray(read) ? read : [], ignoreUnknown }
+    let lastLine = 0
     const summary: ImportSummary = { created: 0, updated: 0, skipped: 0, refused: 0, dryRun }
 
     return {
       summary,
+      lastLine: () => lastLine,
       fileRows: (chunks, format) => fileRows(chunks, format, table, names),
       valueRows: (values) => renamedRows(valueRows(values), table, names),
       async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true } = {}) {
@@ -97,6 +103,7 @@ export function createImports (parts: ImportParts) {
             const { results, unlisted, goesOn } = await importBatch(batch)
             for (const { status } of results) summary[status]++
             summary.refused += unlisted
+            lastLine = batch.at(-1)?.line ?? lastLine
             if (results.length > 0) yield results
             if (!goesOn) return
           }

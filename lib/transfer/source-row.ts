@@ -20,6 +20,12 @@ export function lineTooLong (): UsersError {
   return new UsersError('body_too_large', { detail: `The line is longer than ${IMPORT_LINE_MAX / 1024} KiB.` })
 }
 
+/** The error of a line whose members are too long after `map` has joined and repeated its texts. */
+export function mappedTooLong (): UsersError {
+  const detail = `The members that map makes of the line are longer than ${IMPORT_LINE_MAX / 1024} KiB together.`
+  return new UsersError('body_too_large', { detail })
+}
+
 /** How to convert a file to UTF-8. */
 export const SAVE_AS_UTF8 = 'save the whole file as UTF-8 (in Excel: "CSV UTF-8")'
 

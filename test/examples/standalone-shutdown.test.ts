@@ -1,7 +1,8 @@
 // The standalone service ends on a signal: soon, and without cutting off a request.
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import autocannon from 'autocannon'
 import { test } from 'tap'
 import { get, KEY, startService } from '../helpers/service.ts'
@@ -77,4 +78,38 @@ test('SIGTERM ends the service within 2 seconds despite silent sockets and half 
     t.ok(performance.now() - start < 2000)
     socket.destroy()
   }
+})
+
+test('on SIGTERM exports come to their end, imports say where they stopped, and streams of events end', async (t) => {
+  const env = { DATABASE_URL: 'memory:', RATE_LIMIT: '0', EVENT_LOG: 'true' }
+  const service = startService(t, await temporaryDirectory(t), env)
+  const url = await service.printed(/curl .* (\S+)\n/)
+  const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}`, 'content-type': 'application/x-ndjson' }
+  const send = (method: string, path: string, more = {}) =>
+    request(new URL(path, url), { method, headers: { ...headers, ...more }, agent: new Agent() })
+  const answered = async (sent: ReturnType<typeof send>): Promise<IncomingMessage> => {
+    const [response]: IncomingMessage[] = await once(sent, 'response')
+    if (response === undefined) throw new Error('there was no response')
+    return response
+  }
+  const line = (n: number) => `${JSON.stringify({ name: 'x'.repeat(200), email: `user${n}@example.org` })}\n`
+  const filled = send('POST', '/v1/users/import').end(Array.from({ length: 30_000 }, (_, n) => line(n)).join(''))
+  t.match(await text(await answered(filled)), '"created":30000')
+
+  const exported = await answered(send('GET', '/v1/users/export').end())
+  const events = await answered(send('GET', '/v1/events?after=now', { accept: 'text/event-stream' }).end())
+  const stream = text(events)
+  const sent = send('POST', '/v1/users/import?report=all')
+  sent.on('error', () => {})
+  sent.write(line(30_000) + line(30_001).slice(0, 9))
+  const imported = await answered(sent)
+  const answer = text(imported)
+  service.process.kill('SIGTERM')
+  await stream
+  t.match((await answer).trimEnd().split('\n').map((each) => JSON.parse(each)), [
+    { line: 1, status: 'created' }, { summary: { created: 1, stoppedAfter: 1 } }
+  ])
+  t.equal((await text(exported)).split('\n').length >= 30_001, true)
+  t.ok(exported.complete && imported.complete && events.complete)
+  t.equal(await service.exitCode(), 0)
 })

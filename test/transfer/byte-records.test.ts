@@ -72,6 +72,11 @@ test('a line of 64 KiB is read, and a longer one refused, in any chunks', async 
     kept += record?.bytes?.length ?? 0
   }
   t.equal(kept, 0, 'it is not kept')
+  const parts: number[] = []
+  for await (const part of byteRecords([Buffer.alloc(1e6, `${'x'.repeat(49_999)}\n`)], findLineEnd, 65_536)) {
+    parts.push(part.length)
+  }
+  t.strictSame(parts, [6, 6, 6, 2], 'few long lines are parsed together')
 })
 
 test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
@@ -79,6 +84,7 @@ test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
   for (const [what, text, rows] of [
     ['plain', 'name,email\nAnn,ann@example.org\n', [[2, ann]]],
     ['CR LF, a BOM, no line break at the end', '\ufeffname,email\r\nAnn,ann@example.org', [[2, ann]]],
+    ['CR CR LF', 'name,email\r\r\nAnn,ann@example.org\r\r\n\r\r\n"Ann",ann@example.org\r\r\n', [[2, ann], [4, ann]]],
     ['semicolons', 'name;email\nAnn;ann@example.org', [[2, ann]]],
     ['tabs', 'name\temail\nAnn\tann@example.org', [[2, ann]]],
     ['another order, spaces around names', ' email , name \nann@example.org,Ann', [[2, { ...ann }]]],
@@ -167,6 +173,9 @@ test('what is wrong in a table stays in its line', async (t) => {
   for (const [what, text, rows] of [
     ['too few and too many cells', 'name,email\nA\nA,x,y\nA,x', [wrong(2), wrong(3), [4, value]]],
     ['a quotation mark within a cell', 'name,email\n5" A,x\nA,x', [wrong(2), [3, value]]],
+    ['a CR alone', 'name,email\nA\rB,x\n"A"\r,x\n"A\rB",x\n\rA,x\nA,x\r', [
+      wrong(2), wrong(3), [4, { name: 'A\rB', email: 'x' }], wrong(5), [6, value]
+    ]],
     ['more behind a quoted cell', 'name,email\n"A"b,x\nA,x', [wrong(2), [3, value]]],
     ['a quotation mark that is not closed, at the end', 'name,email\nA,x\n"A,x', [[2, value], wrong(3)]],
     ['one that is not closed, before good lines', 'name,email\n"lost,a\nA,x\n\nA,x\n', [
@@ -199,7 +208,8 @@ test('a header that does not fit is refused before any row', async (t) => {
   }
   t.strictSame(await faultsOf(''), ['validation_failed', ' format'])
   t.strictSame(await faultsOf('\n\n'), ['validation_failed', ' format'])
-  t.strictSame(await faultsOf('name,email\n'), [])
+  t.strictSame(await faultsOf('name,email\n,\n\n'), ['validation_failed', ' format'], 'no row is said')
+  t.strictSame(await faultsOf('name,email\rA,x\rB,y\r'), ['validation_failed', ' format'], 'CR alone')
   t.strictSame(await faultsOf('name,mail\nA,x'), ['validation_failed', ' unknown', '/email required'])
   t.strictSame(await faultsOf('name,email,,plan.x\n'), ['validation_failed', ' unknown', ' unknown'])
   t.strictSame(await faultsOf('name,email,name,plan,fields.plan\n'),

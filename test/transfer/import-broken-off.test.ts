@@ -7,7 +7,6 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
 import { linesOf } from '../helpers/import-rows.ts'
-import { captureLog } from '../helpers/log.ts'
 import { type Exchange, http1, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
@@ -43,25 +42,6 @@ const imports: Ways = [
     const imported = await beginImport(send)
     await revoke()
     imported.send(line(2))
-    return imported
-  }],
-  ['whose server closes', async (t, transport) => {
-    const { app, send } = await served(t, transport)
-    const imported = await beginImport(send)
-    await app.close()
-    return imported
-  }],
-  ['whose server closes before its first line has come', async (t, transport) => {
-    const log = captureLog()
-    const server = { ...transport.server, logger: { level: 'warn', stream: log.stream } }
-    const { app, send, awaitsBody } = await served(t, { ...transport, server })
-    const imported = send('POST', '/users/import', NDJSON)
-    imported.read()
-    imported.send('{')
-    await until('its body is awaited', awaitsBody)
-    await app.close()
-    await endingOf(imported)
-    t.equal(log.text(), '', 'it is no failure')
     return imported
   }]
 ]
@@ -138,7 +118,7 @@ for (const [name, server] of LOGGING) {
   test(`imports end in every way on a host ${name}`, async (t) => {
     for (const transport of TRANSPORTS) {
       const logging = { ...transport, server: { ...transport.server, ...server() } }
-      for (const [way, run] of imports.filter(([each]) => !each.includes('before'))) {
+      for (const [way, run] of imports) {
         t.equal(await endingOf(await run(t, logging)), 'broken', `${transport.name}: ${way}`)
       }
       const { send } = await served(t, logging)

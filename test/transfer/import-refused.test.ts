@@ -1,4 +1,4 @@
-// Imports that are refused while their bodies come: each gets its answer, and none holds a connection or the server.
+// Imports that are refused as a whole: each gets its answer, and none holds a connection or the server.
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
@@ -10,6 +10,7 @@ import { override } from '../helpers/method-store.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { endingOf, served, turns } from '../helpers/exchanges.ts'
+import { importWords } from '../helpers/import-rows.ts'
 import { listen } from '../helpers/raw.ts'
 import { TRANSPORTS } from '../helpers/transports.ts'
 
@@ -104,4 +105,19 @@ test('a refused import that was injected holds up no server that closes', async 
   payload.write('wrong\n')
   t.equal((await call('POST', '/users/import', { headers: CSV, payload })).statusCode, 400)
   await app.close()
+})
+
+test('a table whose lines end with CR alone is refused, with how they must end', async (t) => {
+  const { call } = await testApp(t)
+  const rows = 'name,email\rA,a@example.org\rB,b@example.org\r'
+  for (const [table, detail] of [
+    [rows, 'must not have a CR outside of quotation marks: its lines must end with LF or CR LF'],
+    [rows.repeat(2000), 'must begin with a header of at most 64 KiB; its lines must end with LF or CR LF'],
+    ['name,email\n', 'must have a row below its header; its lines must end with LF or CR LF']
+  ] as const) {
+    const { status, errors } = await importWords(call, 'ignoreUnknown=true', table, 'text/csv')
+    t.strictSame([status, errors], [400, [{ pointer: '', code: 'format', detail }]])
+  }
+  const converted = 'name,email\r\r\nA,a@example.org\r\r\n'
+  t.match((await importWords(call, '', converted, 'text/csv')).words, ['2 created'])
 })

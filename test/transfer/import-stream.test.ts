@@ -7,7 +7,6 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
-import { captureLog } from '../helpers/log.ts'
 import { line, openImport } from '../helpers/open-import.ts'
 import { until } from '../helpers/until.ts'
 
@@ -63,31 +62,6 @@ test('a storage that fails in the middle breaks the connection off', async (t) =
   const early = await openImport(host)
   early.sent.end(line(2))
   t.equal((await early.response).statusCode, 503, 'before the first answer it is an ordinary error')
-})
-
-test('a server that closes breaks imports off, and does not wait for them', async (t) => {
-  const host = await testApp(t)
-  const { sent, lines, isBroken, response } = await openImport(host)
-  sent.write(line(1))
-  await response
-  await until('the first line is answered', () => lines().length === 1)
-  await host.app.close()
-  await until('the client has noticed', isBroken)
-})
-
-test('a server that closes does not wait for an import that has sent nothing yet', async (t) => {
-  const bodies: IncomingMessage[] = []
-  const log = captureLog()
-  const host = await testApp(t, {
-    server: { logger: { level: 'warn', stream: log.stream } },
-    before: (app) => { app.addHook('preHandler', async ({ raw }) => { bodies.push(raw) }) }
-  })
-  const { sent, isBroken } = await openImport(host)
-  sent.flushHeaders()
-  await until('its body is awaited', () => bodies.some((body) => body.readableFlowing === true))
-  await host.app.close()
-  await until('the client has noticed', isBroken)
-  t.equal(log.text(), '', 'it is no failure')
 })
 
 test('no line is imported after the key was revoked, and an idle import ends soon', { skip: waits }, async (t) => {

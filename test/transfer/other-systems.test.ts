@@ -153,8 +153,42 @@ test('a map that does not fit is refused before any row, with the names that are
       ?.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`)
   t.strictSame(await header('name:Full Name,email:Mail', 'full_name,email'), ['/email required'])
   t.strictSame(await header('name:a,name:b,seats:c', 'a,email,c,c'), ['/name required', ' unknown'])
-  t.strictSame(await header('seats:', 'name,email,seats'), undefined)
+  t.strictSame(await header('seats:', 'name,email,seats\nA,a@example.org,7'), undefined)
   t.strictSame(await header('name:', 'name,email'), ['/name required'])
+})
+
+test('a map multiplies no text: the names of a member and the length of a line’s members are bounded', async (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`list${n}`, { type: 'array' }]))
+  const { call } = await testApp(t, { fields: { schema: withoutType({ type: 'object', properties }) } })
+  const run = (map: string, payload: string, type?: string) =>
+    importWords(call, new URLSearchParams({ map, ignoreUnknown: 'true' }).toString(), payload, type)
+  const times = (count: number) => Array(count).fill('name:Full Name').join()
+  const tooMany = 'must name a member at most 10 times; name is named more often'
+  t.match(await run(times(2000), ''), {
+    status: 400, errors: [{ parameter: 'map', code: 'too_many', detail: tooMany }]
+  })
+  t.match(await run(times(11), ''), { status: 400, errors: [{ code: 'too_many' }] })
+  const mail = 'a@example.org'
+  t.match(await run(times(10), `Full Name,email\nA,${mail}\n`, 'text/csv'), { words: ['2 created'] })
+
+  const long = 'x'.repeat(32 * 1024 - 20)
+  const detail = 'The members that map makes of the line are longer than 64 KiB together.'
+  for (const [payload, type] of [
+    [`Full Name,email\n${long},b@example.org\nC,c@example.org\n`, 'text/csv'],
+    [
+      ndjsonOf([{ 'Full Name': long, email: 'b@example.org' }, { 'Full Name': 'C', email: 'd@example.org' }]),
+      'application/x-ndjson'
+    ]
+  ] as const) {
+    const { lines, words } = await run(times(3), payload, type)
+    t.match(words, [/^\d refused body_too_large$/, /^\d created$/], type)
+    t.match(lines?.[0], { problem: { status: 413, detail } }, type)
+    t.match((await run(times(2), payload, type)).words, [/^\d refused \/name too_long$/, /refused/], type)
+  }
+  const lists = Object.keys(properties).map((name) => `${name}:list`).join()
+  const json = `"[${Array(2000).fill('[]').join()}]"`
+  t.match((await run(lists, `name,email,list\nD,d@example.org,${json}\n`, 'text/csv')).words,
+    ['2 refused body_too_large'])
 })
 
 test('a file in another encoding is told once, with how to save it', async (t) => {

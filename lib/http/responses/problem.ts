@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../core/error-table.ts'
 import { UsersError } from '../../core/errors.ts'
 import { type Problem, toProblem } from '../../core/problem.ts'
 import { isStorageError } from '../../storage/storage-error.ts'
-import { endWithAnswer } from '../break-off.ts'
+import { CLOSING, endWithAnswer } from '../break-off.ts'
 import { OVERLOAD } from '../limits/concurrency-limit.ts'
 
 /** Makes the body of an error response: an object, or a promise of one. If it fails, problem details are sent. */
@@ -31,7 +31,7 @@ function asUsersError (thrown: FastifyError, { routeOptions: { bodyLimit } }: Fa
 
 function logServerError (error: UsersError, request: FastifyRequest): void {
   const { cause } = error
-  if (cause === OVERLOAD) return
+  if (cause === OVERLOAD || cause === CLOSING) return
   if (isStorageError(cause)) {
     const fields = { code: cause.code, driverCode: cause.driverCode }
     if (error.statusCode === 503) request.log.warn(fields, 'the storage is unavailable')

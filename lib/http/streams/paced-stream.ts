@@ -1,24 +1,45 @@
 import { Readable } from 'node:stream'
 
-// Drop a reader that has read nothing for 30 seconds.
+// Drop a reader that has taken nothing for 30 seconds. Operating systems buffer megabytes for a slow one, and then take
+// nothing until a third of that is read, which is a minute at 20 KB a second. So what a reader has taken gives it more
+// time, at 10 KB a second: two minutes at most.
 const SLOW_MS = 30_000
+const BYTES_PER_MS = 10
+const SLOW_MAX_MS = 120_000
+// Of a longer text nobody would see how much was taken.
+const PIECE_LENGTH = 64 * 1024
 // A few texts are made before they are read; no more.
 const BUFFERED = 2
 
 /** How often the key of a stream's reader is checked again. */
 export const RECHECK_MS = 15_000
 
-/** Yields texts one by one. A reader that does not take one in time is gone. */
+/** Cuts a long text, and no character of it. */
+function * piecesOf (text: string): Generator<string> {
+  for (let start = 0, end = 0; end < text.length; start = end) {
+    end = start + PIECE_LENGTH
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end--
+    yield text.slice(start, end)
+  }
+}
+
+/** Yields texts one by one, in pieces. A reader that does not take one in time is gone. */
 export type Pace = (text: string) => AsyncGenerator<string, void, undefined>
 
 /** Makes the function for one stream. */
 function createPace (gone: AbortController): { pace: Pace, stop: () => void } {
   let slow: NodeJS.Timeout | undefined
+  let allowed = SLOW_MS
   return {
     async * pace (text) {
-      slow = setTimeout(() => gone.abort(), SLOW_MS)
-      yield text
-      clearTimeout(slow)
+      for (const piece of piecesOf(text)) {
+        const begun = performance.now()
+        slow = setTimeout(() => gone.abort(), allowed)
+        yield piece
+        clearTimeout(slow)
+        const left = Math.max(SLOW_MS, allowed - (performance.now() - begun))
+        allowed = Math.min(SLOW_MAX_MS, left + piece.length / BYTES_PER_MS)
+      }
     },
     stop: () => clearTimeout(slow)
   }

@@ -1,7 +1,7 @@
 import { constants } from 'node:http2'
 import { Duplex, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bodyBrokenOff, http2Stream } from '../break-off.ts'
+import { bodyBrokenOff, http2Stream, serverClosing } from '../break-off.ts'
 
 /** The parts of a body, as they are asked for. */
 export type BodyParts = AsyncGenerator<Uint8Array | string, void, undefined>
@@ -13,12 +13,15 @@ type Cut = () => void
 
 interface StreamedBody {
   parts: BodyParts
+  /** Has `parts` throw behind what has been read of the body, unless that is all of it. */
+  stop: () => void
   /** Lets go of the body once its response has ended. */
   leave: () => void
 }
 
 // A client that sends on after its answer is cut off then. It has read the answer by now, or never will.
 const LEFT_MS = 5000
+const LEFT_CLOSING_MS = 1000
 
 /** Bytes that a hook of the host's has taken are no fault of the client's. */
 function bytesMissing (detail: string): Error {
@@ -38,6 +41,7 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
   let received = 0
   let end: { error: unknown } | null = null
   let isAwaited = false
+  let isStopped = false
   let wake = (): void => {}
 
   const settle = (error: unknown): void => {
@@ -91,6 +95,11 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
     else if (socket instanceof Duplex) socket.destroy()
   }
 
+  function stop (): void {
+    isStopped = true
+    settle(serverClosing())
+  }
+
   function leave (): void {
     if (end?.error === null) return
     settle(bodyBrokenOff())
@@ -99,7 +108,7 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
     resume()
     if (stream === null && raw.complete) return
     // Otherwise the connection would stay half-read. A client still sending would lose its answer if cut now.
-    const timer = setTimeout(cut, LEFT_MS).unref()
+    const timer = setTimeout(cut, isStopped ? LEFT_CLOSING_MS : LEFT_MS).unref()
     left.add(cut)
     const over = (): void => {
       clearTimeout(timer)
@@ -111,15 +120,15 @@ function takeBody (request: FastifyRequest, payload: Readable, left: Set<Cut>): 
 
   // Over HTTP/2 a response is not over for Fastify before its request is.
   stream?.once('finish', leave)
-  return { parts: parts(), leave }
+  return { parts: parts(), stop, leave }
 }
 
 /**
  * Lets handlers of a scope read bodies themselves. What is not read when a response has ended is read away, for
- * 5 seconds or until the server closes.
+ * 5 seconds or until the server closes. A server that closes reads no more of any body.
  */
 export function streamBodies (scope: FastifyInstance): BodyOf {
-  const bodies = new WeakMap<FastifyRequest, StreamedBody>()
+  const bodies = new Map<FastifyRequest, StreamedBody>()
   const left = new Set<Cut>()
   scope.removeAllContentTypeParsers()
   // Hooks find no body in the request, or they could read it.
@@ -127,7 +136,13 @@ export function streamBodies (scope: FastifyInstance): BodyOf {
     bodies.set(request, takeBody(request, payload, left))
     done(null)
   })
-  scope.addHook('onResponse', async (request) => bodies.get(request)?.leave())
-  scope.addHook('preClose', async () => { for (const cut of left) cut() })
+  scope.addHook('onResponse', async (request) => {
+    bodies.get(request)?.leave()
+    bodies.delete(request)
+  })
+  scope.addHook('preClose', async () => {
+    for (const cut of left) cut()
+    for (const { stop } of bodies.values()) stop()
+  })
   return (request) => bodies.get(request)?.parts ?? []
 }
