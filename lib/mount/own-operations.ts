@@ -38,7 +38,7 @@ export interface OperationParts {
 
 /** True for the static keys that are bound to this tenant, or to none. */
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
-  (typeof key === 'string' ? undefined : key.tenant) === tenant
+  (typeof key === 'string' ? undefined : key.tenant ?? undefined) === tenant
 
 /**
  * Makes the function that makes the operations that a mount has without plugins on top of it, as its options and its

@@ -30,7 +30,7 @@ async function host (t: Test, storage: Storage = memory(), options: WebhooksOpti
     server: { genReqId: () => 'fixed' },
     apiKeys: {
       static: [
-        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES },
+        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null },
         { key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }
       ]
     }
