@@ -77,6 +77,7 @@ export function userOperations (
       query: { ...userListParameters(pageSize, filters), select: select.parameter },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
+      limitsItself: true,
       async handler (call) {
         const { names, query } = select.of(call)
         const page = await readFor(call, (reads) => users.list(query, call.faults, reads))
@@ -127,6 +128,7 @@ export function userOperations (
       query: { select: select.parameter },
       success: { status: 200, description: 'The user.', is: 'User', headers: ['ETag'] },
       codes: ['validation_failed', 'user_not_found', 'precondition_failed'],
+      limitsItself: true,
       async handler (call) {
         const { request, reply, faults } = call
         const { names, query } = select.of(call)
