@@ -78,7 +78,15 @@ test('the platform names the tenant of the users that it makes', async (t) => {
   const { id, createdAt, updatedAt, ...rest } = made
   t.match(await send(KEYS.platform, 'PUT', `/v1/users/${id}`, { ...rest, name: 'Anne' }),
     { status: 200, body: { name: 'Anne', tenant: 'acme' } })
-  t.match(await send(KEYS.platform, 'PATCH', `/v1/users/${id}`, { tenant: 'beta', name: 'x' }), { status: 404 })
+  const immutable = { pointer: '/tenant', code: 'immutable' }
+  for (const tenant of ['beta', null]) {
+    t.match(await send(KEYS.platform, 'PATCH', `/v1/users/${id}`, { tenant, name: '' }),
+      { status: 400, body: { errors: [immutable, { pointer: '/name' }] } })
+    t.match(await send(KEYS.platform, 'PUT', `/v1/users/${id}`, { ...ANN, tenant }),
+      { status: 400, body: { errors: [immutable] } })
+  }
+  t.match(await send(KEYS.platform, 'PATCH', `/v1/users/usr_${'0'.repeat(26)}`, { tenant: 'beta' }), { status: 404 })
+  t.match(await send(KEYS.acme, 'PATCH', `/v1/users/${id}`, { tenant: 'beta' }), { status: 403 })
 })
 
 test('keys are given within the tenant, and the platform gives any', async (t) => {

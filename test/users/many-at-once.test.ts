@@ -33,7 +33,8 @@ for (const store of stores) {
     t.equal((await call('GET', `/users/export?email[in]=${addresses.join()}`)).body.trim().split('\n').length, 3)
     for (const [many, detail] of [
       [[...addresses, 'x@example.org'], 'must be 1 to 100 values, separated by commas in a URL'],
-      [['1@example.org', 'x'], 'must be an e-mail address'], [[''], 'must be an e-mail address']
+      [['1@example.org', 'x'], 'must be an e-mail address: it has no @'],
+      [[''], 'must be an e-mail address: it has no @']
     ] as const) {
       const { errors } = (await call('GET', `/users?email[in]=${many.join()}`)).json()
       t.match(errors, [{ parameter: 'email[in]', detail }])
