@@ -10,6 +10,8 @@ export interface Refusals {
 }
 
 const EXAMPLES = 5
+// What of an address is wrong differs from row to row.
+const PLACE = /(?<=must be an e-mail address): .*$/s
 
 /** Groups refusals by their reasons. A row with two faults counts for each. */
 export function createRefusals (): Refusals {
@@ -17,7 +19,7 @@ export function createRefusals (): Refusals {
   return {
     add ({ problem }, name) {
       if (problem === undefined) return
-      for (const reason of problem.errors?.map(lineOf) ?? [problem.detail]) {
+      for (const reason of problem.errors?.map((fault) => lineOf(fault).replace(PLACE, '')) ?? [problem.detail]) {
         const known = reasons.get(reason) ?? { count: 0, examples: [] }
         known.count++
         if (known.examples.length < EXAMPLES) known.examples.push(name)

@@ -6,7 +6,8 @@ declare module 'fastify' {
 }
 
 export { default, users } from './plugin.ts'
-export type { HostPrincipal, StaticKey } from './api-keys/authenticator.ts'
+export type { StaticKey } from './api-keys/authenticator.ts'
+export type { HostPrincipal } from './api-keys/host-principal.ts'
 export { isApiKey } from './api-keys/key-text.ts'
 export type { ApiKey } from './api-keys/record.ts'
 export type { ApiKeyInput, RotateOptions } from './api-keys/rules.ts'

@@ -10,7 +10,7 @@ import { addressOf } from './http/caller.ts'
 import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
 import { createRateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
-import { requireFit, warnWithoutKeys } from './mount/host.ts'
+import { requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
 import { checkOptions, type UsersOptions } from './mount/options.ts'
 import { operationsMaker } from './mount/own-operations.ts'
@@ -57,6 +57,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const services = createServices(host, options, { log, storage, fields, verifier, uses, securityLog, membership })
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
+  warnOfTrust(host, log)
   host.decorate(options.decoratorName, services.inProcess)
 
   const rateLimits = await createRateLimits(options.limits)

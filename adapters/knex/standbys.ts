@@ -120,7 +120,8 @@ export function createStandbys (
       const ready = right.filter(({ server }) => server.place() >= place)
       if (ready.length > 0) return ready[turn++ % ready.length] ?? null
       const left = until - performance.now()
-      if (right.length === 0 || left <= 0) return null
+      // Clients send positions, and one that was made up would be waited for in vain.
+      if (right.length === 0 || left <= 0 || !await positions.hasReached(place)) return null
       await Promise.race([...right.map(({ server }) => server.ask()), pause(left)])
       if (!right.some(({ server }) => server.place() >= place)) await pause(POLL_MS)
     }

@@ -15,9 +15,9 @@ function either (conditions: readonly Condition[]): Condition {
   return { sql, values: conditions.flatMap(({ values }) => values) }
 }
 
-function idIn (given: readonly string[]): Condition {
-  const ids = given.filter(isStorable)
-  return ids.length === 0 ? NOBODY : { sql: `id IN (${ids.map(() => '?').join(', ')})`, values: ids }
+function isOneOf (column: 'id' | 'email_key', given: readonly string[]): Condition {
+  const values = given.filter(isStorable)
+  return values.length === 0 ? NOBODY : { sql: `${column} IN (${values.map(() => '?').join(', ')})`, values }
 }
 
 /** The condition that a field has one of these values. Texts are one list: an index finds them together. */
@@ -63,17 +63,19 @@ function within (dialect: Dialect, range: UserRange): Condition {
 }
 
 /** True if a filter has conditions of those below. */
-export function hasOthers ({ ids, anyOf = {}, exists = {}, ranges = [] }: UserConditions): boolean {
-  return ids !== undefined || Object.keys(anyOf).length > 0 || Object.keys(exists).length > 0 || ranges.length > 0
+export function hasOthers ({ ids, emailKeys, anyOf = {}, exists = {}, ranges = [] }: UserConditions): boolean {
+  return ids !== undefined || emailKeys !== undefined || ranges.length > 0 ||
+    Object.keys(anyOf).length > 0 || Object.keys(exists).length > 0
 }
 
-/** The SQL conditions of a filter by ids, lists of values, their existence and ranges. */
+/** The SQL conditions of a filter by ids, e-mail keys, lists of values, their existence and ranges. */
 export function otherConditions (
   dialect: Dialect,
-  { ids, anyOf = {}, exists = {}, ranges = [] }: UserConditions
+  { ids, emailKeys, anyOf = {}, exists = {}, ranges = [] }: UserConditions
 ): Condition[] {
   return [
-    ...ids === undefined ? [] : [idIn(ids)],
+    ...ids === undefined ? [] : [isOneOf('id', ids)],
+    ...emailKeys === undefined ? [] : [isOneOf('email_key', emailKeys)],
     ...Object.entries(anyOf).map(([field, values]) => isAmong(dialect, field, values)),
     ...Object.entries(exists).map(([field, is]): Condition =>
       ({ sql: `${fieldValue(dialect, field).number} IS ${is ? 'NOT ' : ''}NULL`, values: [] })),

@@ -31,14 +31,22 @@ function foundByWords (lists: ReadonlyArray<Words>, { byWord }: UserIndexes): Ar
   return [positionsOf([...new Set(all)].sort((a, b) => a.id < b.id ? -1 : 1))]
 }
 
+function byEmailKeys (
+  keys: readonly string[], tenant: string | undefined, { byEmailKey }: UserIndexes
+): Positions<UserEntry> {
+  const found = [...new Set(keys)].map((key) => byEmailKey(key, tenant))
+  return positionsOf(found.flatMap((each) => each.range(0, each.size)).sort((a, b) => a.id < b.id ? -1 : 1))
+}
+
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, words, fields, status, tenant, ids, anyOf = {} }: UserFilter,
+  { emailKey, words, fields, status, tenant, ids, emailKeys, anyOf = {} }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
   for (const [name, values] of Object.entries(anyOf)) parts.push(indexes.byField.matchingAny(name, values))
   if (ids !== undefined) parts.push(indexes.byIds(ids))
+  if (emailKeys !== undefined) parts.push(byEmailKeys(emailKeys, tenant, indexes))
   if (words !== null) parts.push(...foundByWords(words, indexes))
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
   if (status !== undefined) parts.push(indexes.byStatus(status))

@@ -16,11 +16,12 @@ const WORDS = [['a'], ['an'], ['ann', 'x'], ['x', 'a'], ['s'], ['ß'], ['zz'], [
 
 const userId = (below: Below): string => idOf('usr', below(7))
 
-function drawnConditions (one: One, below: Below): UserConditions {
+function drawnConditions (keys: readonly string[], one: One, below: Below): UserConditions {
   const moment = (): string => timeOf(below(60))
   return one<() => UserConditions>([
     () => ({ ids: [userId(below), userId(below)] }),
     () => ({ ids: [] }),
+    () => ({ emailKeys: [one(keys), one(keys)] }),
     () => ({ anyOf: one([{ plan: ['pro', 'Pro'] }, { seats: [0, 1] }, { active: [true] }, { plan: ['', 'none'] }]) }),
     () => ({ exists: one([{ plan: true }, { plan: false }, { seats: false }, { active: true, seats: true }]) }),
     () => ({ ranges: [{ of: one(['createdAt', 'updatedAt']), gte: moment() }] }),
@@ -40,8 +41,12 @@ function drawnFilter (emailKeys: readonly string[], one: One, below: Below): Use
     () => ({ ...everyone, status: one(['active', 'suspended']) }),
     () => ({ ...having(one(['a', 'an'])), status: 'suspended' }),
     () => ({ ...having(one(['a', 'an'])), emailKey: one(emailKeys), fields: one(FILTERS) }),
-    () => ({ ...everyone, ...drawnConditions(one, below) }),
-    () => ({ ...having(one(['a', 's'])), ...drawnConditions(one, below), ...drawnConditions(one, below) })
+    () => ({ ...everyone, ...drawnConditions(emailKeys, one, below) }),
+    () => ({
+      ...having(one(['a', 's'])),
+      ...drawnConditions(emailKeys, one, below),
+      ...drawnConditions(emailKeys, one, below)
+    })
   ])()
 }
 

@@ -1,6 +1,7 @@
 import type {
   Page, SortedPageRequest, UserConditions, UserKeys, UserPlace, UserRange, UserRecord, UserSort
 } from '../../lib/storage/storage.ts'
+import { keysOf } from './user-keys.ts'
 
 type Entry = { user: UserRecord, keys: UserKeys }
 type Value = UserPlace['value']
@@ -55,8 +56,12 @@ function isWithin (user: UserRecord, { of, gte, gt, lte, lt }: UserRange): boole
 }
 
 /** True if a user meets the conditions. */
-export function meetsAll (user: UserRecord, { ids, anyOf = {}, exists = {}, ranges = [] }: UserConditions): boolean {
+export function meetsAll (
+  user: UserRecord,
+  { ids, emailKeys, anyOf = {}, exists = {}, ranges = [] }: UserConditions
+): boolean {
   return (ids === undefined || ids.includes(user.id)) &&
+    (emailKeys === undefined || emailKeys.includes(keysOf(user).emailKey)) &&
     Object.entries(anyOf).every(([name, values]) => values.some((value) => fieldOf(user, name) === value)) &&
     Object.entries(exists).every(([name, is]) => is === (fieldOf(user, name) !== null)) &&
     ranges.every((range) => isWithin(user, range))

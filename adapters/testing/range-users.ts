@@ -102,12 +102,17 @@ export const rangeCases: Cases = {
     assert.deepEqual(await found(storage, { exists: { n: true } }), idsOf([1, 2]))
   },
 
-  'listUsers, readUsers: ids find their users, each once and ordered as ever': async (storage) => {
+  'listUsers, readUsers: ids and e-mail keys find their users, each once and ordered as ever': async (storage) => {
     for (const n of upTo(6)) await add(storage, n, {})
     await storage.deleteUser(idOf('usr', 4), anyVersion)
     assert.deepEqual(await found(storage, { ids: idsOf([5, 2, 4, 2, 99]) }), idsOf([2, 5]))
     assert.deepEqual(await found(storage, { ids: ['nobody', '\0', idOf('key', 1)] }), [])
     assert.deepEqual(await found(storage, { ids: [] }), [])
+    const keyOf = (n: number): string => keysOf(userOf(n)).emailKey
+    assert.deepEqual(await found(storage, { emailKeys: [5, 2, 4, 2, 99].map(keyOf) }), idsOf([2, 5]))
+    assert.deepEqual(await found(storage, { emailKeys: [keyOf(2), keyOf(3)], ids: idsOf([3, 5]) }), idsOf([3]))
+    assert.deepEqual(await found(storage, { emailKeys: ['nobody', '\0', keyOf(2).toUpperCase()] }), [])
+    assert.deepEqual(await found(storage, { emailKeys: [] }), [])
     assert.deepEqual(await found(storage, { ids: idsOf(upTo(100)) }), idsOf([1, 2, 3, 5, 6]))
     const { items, total } = await storage.listUsers({ ...everyone, ids: idsOf([6, 1, 3]) }, {
       order: 'desc', limit: 2, from: { after: idOf('usr', 6) }

@@ -54,7 +54,9 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
     migrate: true,
     tenants: true,
     apiKeys: {
-      static: [{ key: operatorKey, name: 'operator', scopes: ['users:read', 'users:write', 'users:delete'] }]
+      static: [{
+        key: operatorKey, name: 'operator', scopes: ['users:read', 'users:write', 'users:delete'], tenant: null
+      }]
     },
     // The company's own pages read the users with `Authorization: Bearer session`.
     async authenticate (token, request) {

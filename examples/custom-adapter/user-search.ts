@@ -56,8 +56,8 @@ export function userSearch ({ users, emails, words: ofWords, found, fields, susp
   }
 
   /** True if a filter has conditions that no index serves: each user is looked at. */
-  const isRead = ({ ids, anyOf, exists, ranges }: UserFilter): boolean =>
-    [ids, anyOf, exists, ranges].some((each) => each !== undefined)
+  const isRead = ({ ids, emailKeys, anyOf, exists, ranges }: UserFilter): boolean =>
+    [ids, emailKeys, anyOf, exists, ranges].some((each) => each !== undefined)
 
   function isFilter (filter: UserFilter): boolean {
     const { emailKey, words, fields, status, tenant } = filter

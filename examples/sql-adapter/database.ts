@@ -124,8 +124,8 @@ export async function pageOf (
 interface Entry { user: UserRecord, keys: UserKeys }
 
 /** True if a filter has conditions that are decided in JavaScript: every user is read. */
-export const isRead = ({ ids, anyOf, exists, ranges }: UserFilter): boolean =>
-  [ids, anyOf, exists, ranges].some((each) => each !== undefined)
+export const isRead = ({ ids, emailKeys, anyOf, exists, ranges }: UserFilter): boolean =>
+  [ids, emailKeys, anyOf, exists, ranges].some((each) => each !== undefined)
 
 /** Everybody who matches, in the order of ids. */
 export async function entriesOf (q: Query, filter: UserFilter): Promise<Entry[]> {

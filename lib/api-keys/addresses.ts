@@ -7,6 +7,9 @@ type Network = [Address, number]
 // Strict, since the package also reads `10.1/16`, `0x0a000000/8` and zones.
 const CIDR = /^([0-9A-Fa-f.:]+)\/(0|[1-9][0-9]{0,2})$/
 
+// An address that ends in four numbers may be IPv4-mapped.
+const WITH_PORT = /^(?:\[(?<bracketed>[^\]]*)\]|(?<dotted>[^[\]]*\.[0-9]{1,3}))(?::[0-9]{1,5})?$/
+
 /** Made once for each list: the verifier caches records, and a static key keeps its own. */
 const compiled = new WeakMap<readonly string[], Array<Network | null>>()
 
@@ -48,12 +51,18 @@ function isIn (address: Address, networks: Array<Network | null>): boolean {
 }
 
 /**
- * True if a client has one of the addresses. `client`: null if it has none, as through a Unix socket; then, and if it
- * is no address, it is in no network. The zone of a link's own address (RFC 4007) does not count.
+ * The address of a client in its one form: without a port and brackets, which some proxies write into
+ * `X-Forwarded-For`, and without the zone of a link's own address (RFC 4007). Any text that is no address is `unknown`.
  */
+export function clientAddress (text: string): string {
+  const { bracketed, dotted } = WITH_PORT.exec(text)?.groups ?? {}
+  const bare = (bracketed ?? dotted ?? text).replace(/%.*$/s, '')
+  return isIP(bare) === 0 ? 'unknown' : unmapped(ipaddr.parse(bare)).toString()
+}
+
+/** True if a client has one of the addresses. `client`: as `clientAddress` has it; null, as through a Unix socket. */
 export function isFrom (addresses: readonly string[], client: string | null): boolean {
-  const bare = client?.replace(/%.*$/s, '') ?? ''
-  return isIP(bare) !== 0 && isIn(unmapped(ipaddr.parse(bare)), networksOf(addresses))
+  return client !== null && isIP(client) !== 0 && isIn(ipaddr.parse(client), networksOf(addresses))
 }
 
 /** True if a network lies within one of the others. */

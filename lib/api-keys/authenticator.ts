@@ -1,14 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../core/context.ts'
-import { UsersError } from '../core/errors.ts'
-import { isTenant } from '../core/tenant.ts'
-import { hasAtMost, isStorable } from '../core/text.ts'
-import { NAME_MAX } from '../core/limits.ts'
-import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
 import type { ApiKeyRecord, KeyRateLimit } from '../storage/storage.ts'
 import { channels, traced } from '../storage/tracing.ts'
 import { isFrom } from './addresses.ts'
+import { cannotBeChecked, type HostPrincipal, requireHostPrincipal } from './host-principal.ts'
 import { type KeyParts, keyReader } from './key-text.ts'
 import { DEFAULT_SCOPES, type Scope } from './scopes.ts'
 import type { RefusalReason, Verifier } from './verifier.ts'
@@ -22,29 +19,15 @@ export type StaticKey = string | {
   key: string
   name?: string
   scopes?: readonly Scope[]
-  tenant?: string
+  /** With the option `tenants`, which requires it: the tenant that the key is bound to; null: the platform's. */
+  tenant?: string | null
   /** The networks that the key works from, in CIDR form. Absent: from any. */
   addresses?: readonly string[]
   /** `max` requests in `window` seconds, in place of the option `limits.requests`, where that is on. */
   rateLimit?: { max: number, window: number }
 }
 
-/** What the host's own `authenticate` returns for a valid token. */
-export interface HostPrincipal {
-  id: string
-  /** What people call the caller: 1 to 200 characters. Events show it. Absent or null: only its id is known. */
-  name?: string | null
-  scopes: readonly string[]
-  /**
-   * When the token expires, as text that Date parses. With `apiKeys.routes` the token can create no key that lives
-   * longer. A moment that is past refuses the token. Without it the token counts as one that never expires.
-   */
-  expiresAt?: string
-  /** With the option `tenants`: the tenant that the caller is bound to. Absent or null: it is the platform's. */
-  tenant?: string | null
-}
-
-/** The host's own check of a token. If it throws, the answer is 503, never 401. */
+/** The host's own check of a token. If it throws or returns a wrong answer, the response is 503, never 401. */
 export type Authenticate<Request> = (token: string, request: Request) =>
 HostPrincipal | null | Promise<HostPrincipal | null>
 
@@ -93,24 +76,6 @@ function sha256 (text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-function isMoment (value: unknown): boolean {
-  return value === undefined || (typeof value === 'string' && !Number.isNaN(Date.parse(value)))
-}
-
-function isCallerName (value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  return typeof value === 'string' && value !== '' && hasAtMost(value, NAME_MAX) && isStorable(value)
-}
-
-function isHostPrincipal (value: unknown): value is HostPrincipal {
-  return typeof value === 'object' && value !== null &&
-    'id' in value && typeof value.id === 'string' &&
-    'scopes' in value && Array.isArray(value.scopes) && value.scopes.every((scope) => typeof scope === 'string') &&
-    (!('name' in value) || isCallerName(value.name)) &&
-    (!('expiresAt' in value) || isMoment(value.expiresAt)) &&
-    (!('tenant' in value) || value.tenant === undefined || value.tenant === null || isTenant(value.tenant))
-}
-
 /** The member of a principal that is bound to a tenant. */
 function bound (tenant: string | null | undefined): { tenant?: string } {
   return tenant === undefined || tenant === null ? {} : { tenant }
@@ -145,24 +110,25 @@ function staticKeyFinder (staticKeys: readonly StaticKey[]): (token: string) => 
   }
 }
 
-async function askHost<Request> (ask: Authenticate<Request>, token: string, request: Request): Promise<Caller | null> {
+async function askHost<Request> (
+  ask: Authenticate<Request>,
+  token: string,
+  request: Request,
+  tenants: boolean
+): Promise<Caller | null> {
   let answer: unknown
   try {
     answer = await ask(token, request)
   } catch (error) {
-    const cause = withoutToken(error, token)
-    const detail = 'The API key cannot be checked at the moment. Try again later.'
-    throw new UsersError('storage_unavailable', { cause, detail, headers: { 'retry-after': '5' } })
+    throw cannotBeChecked(withoutToken(error, token))
   }
   if (answer === null) return null
-  if (!isHostPrincipal(answer)) {
-    throw toUsersError(new TypeError('authenticate must return { id, scopes, name?, expiresAt?, tenant? } or null'))
-  }
-  const { id, name = null, scopes, expiresAt, tenant } = answer
+  requireHostPrincipal(answer, tenants)
+  const { id, name = null, scopes, expiresAt = null, tenant } = answer
   return {
     principal: { type: 'host', id, name, scopes, ...bound(tenant) },
     record: null,
-    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString()
+    expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString()
   }
 }
 
@@ -205,10 +171,7 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
   }
 
   async function findHosts (token: string, request: Request, onRefused: Refused<Request>): Promise<Caller | null> {
-    const caller = authenticate === undefined ? null : await askHost(authenticate, token, request)
-    if (caller?.principal.tenant !== undefined && !tenants) {
-      throw toUsersError(new TypeError('authenticate returned a tenant: set the option tenants'))
-    }
+    const caller = authenticate === undefined ? null : await askHost(authenticate, token, request, tenants)
     const isExpired = Date.now() >= endOf(caller ?? {})
     if (caller !== null && !isExpired) return caller
     onRefused(request, { reason: isExpired ? 'expired' : 'unrecognized', keyId: null, start: null })

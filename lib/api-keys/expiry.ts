@@ -40,6 +40,9 @@ export function readExpiry ({ expiresAt, expiresIn }: Expiry, now: number, fault
   if (expiresAt !== undefined) return readExpiresAt(expiresAt, now, faults)
   const seconds = expiresIn ?? YEAR_SECONDS
   const at = Number.isInteger(seconds) && seconds > 0 ? isoMoment(now + seconds * 1000) : null
-  if (at === null) faults.push({ pointer, code: 'range', detail: 'must be a whole number of seconds, 1 or more' })
+  if (at === null) {
+    const most = Math.floor((LAST_MOMENT - now) / 1000)
+    faults.push({ pointer, code: 'range', detail: `must be a whole number of seconds from 1 to ${most}` })
+  }
   return at
 }

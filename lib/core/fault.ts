@@ -36,6 +36,8 @@ function choices (values: unknown): string {
   return [values].flat().map((value) => JSON.stringify(value)).join(', ')
 }
 
+const count = (limit: unknown, thing: string): string => `${limit} ${thing}${limit === 1 ? '' : 's'}`
+
 /**
  * The fault for a JSON Schema keyword that a value violates. Both validators use this one table. `params` is what the
  * keyword demands, under Ajv's names.
@@ -49,10 +51,10 @@ export function reasonFor (keyword: string, params: Readonly<Record<string, unkn
     case 'type': return { code: 'type', detail: `must be ${typeNames(type)}` }
     case 'enum': return { code: 'choice', detail: `must be one of ${choices(allowedValues)}` }
     case 'const': return { code: 'choice', detail: `must be ${JSON.stringify(allowedValue)}` }
-    case 'minLength': return { code: 'too_short', detail: `must have at least ${limit} characters` }
-    case 'maxLength': return { code: 'too_long', detail: `must have at most ${limit} characters` }
-    case 'minItems': return { code: 'too_few', detail: `must have at least ${limit} items` }
-    case 'maxItems': return { code: 'too_many', detail: `must have at most ${limit} items` }
+    case 'minLength': return { code: 'too_short', detail: `must have at least ${count(limit, 'character')}` }
+    case 'maxLength': return { code: 'too_long', detail: `must have at most ${count(limit, 'character')}` }
+    case 'minItems': return { code: 'too_few', detail: `must have at least ${count(limit, 'item')}` }
+    case 'maxItems': return { code: 'too_many', detail: `must have at most ${count(limit, 'item')}` }
     case 'uniqueItems': return { code: 'duplicate', detail: 'must not have an item twice' }
     case 'format': return { code: 'format', detail: `must have the format ${format}` }
     case 'pattern': return { code: 'format', detail: 'must match the pattern of this field' }

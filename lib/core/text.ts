@@ -1,3 +1,4 @@
+import { emailFault } from './email-fault.ts'
 import type { FaultReason } from './fault.ts'
 import { EMAIL_LOCAL_MAX, EMAIL_MAX, NAME_MAX, NAME_UNITS_MAX } from './limits.ts'
 import { searchKey } from './search-key.ts'
@@ -59,6 +60,6 @@ export function checkEmail (text: string): CheckedText | FaultReason {
       detail: `must have at most ${EMAIL_MAX} characters, and at most ${EMAIL_LOCAL_MAX} before the @`
     }
   }
-  if (!ADDRESS.test(value)) return { code: 'format', detail: 'must be an e-mail address' }
+  if (!ADDRESS.test(value)) return emailFault(value)
   return { value, key: emailKeyOf(value), words: wordsOf(value) }
 }

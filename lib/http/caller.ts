@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { clientAddress } from '../api-keys/addresses.ts'
 import type { Caller } from '../api-keys/authenticator.ts'
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Context } from '../core/context.ts'
@@ -33,10 +34,13 @@ export function contextOf (request: FastifyRequest): Context {
   return { actor: { type, id, name }, requestId: request.id }
 }
 
-/** The address of a client, as the host's `trustProxy` has it; null: there is none, as through a Unix socket. */
+/**
+ * The address of a client, as the host's `trustProxy` has it, in its one form; `unknown` for what is no address. null:
+ * there is none, as through a Unix socket.
+ */
 export function addressOf (request: FastifyRequest): string | null {
   const ip = memberOf(request, 'ip')
-  return typeof ip === 'string' && ip !== '' ? ip : null
+  return typeof ip === 'string' && ip !== '' ? clientAddress(ip) : null
 }
 
 /** A name of the caller that no other caller has: those of two tenants may have the same id. */

@@ -12,7 +12,10 @@ const TELLING = new Set([404, 409, 412, 422])
 
 const tokenBy = (position: () => Promise<string>): Promise<string> => position().catch(() => PRIMARY)
 
-/** Reads users for a request, and gives it a token if it has sent one. */
+/** Runs work when it has a place. */
+type Limited = <Value>(work: () => Promise<Value>) => Promise<Value>
+
+/** Reads users for a request under the limit of reads, and gives it a token if it has sent one. */
 export type ReadFor = <Value>(
   call: { request: FastifyRequest, reply: FastifyReply },
   read: (reads: UserReads) => Promise<Value>
@@ -20,16 +23,17 @@ export type ReadFor = <Value>(
 
 /**
  * Makes the function that reads for requests: on a standby if there is one that has what the request's token stands
- * for. A client that always sends its latest token never sees less than it has seen.
+ * for. A client that always sends its latest token never sees less than it has seen. A read takes a place under the
+ * limit once it waits for no standby, so that tokens can't take the places of others.
  */
-export function readsOf (storage: Storage): ReadFor {
+export function readsOf (storage: Storage, limited: Limited): ReadFor {
   const { standbys } = storage
-  if (standbys === undefined) return (_call, read) => read(storage)
+  if (standbys === undefined) return (_call, read) => limited(() => read(storage))
   return async ({ request, reply }, read) => {
     const token = header(request, TOKEN)
     const reads = await standbys.reads(token)
     try {
-      return await read(reads ?? storage)
+      return await limited(() => read(reads ?? storage))
     } finally {
       // An error may tell what is stored too.
       if (token !== undefined) reply.header(TOKEN, await tokenBy(reads?.seen ?? standbys.position))

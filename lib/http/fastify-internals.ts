@@ -37,6 +37,7 @@ export type RateLimitPackage = typeof import('@fastify/rate-limit') & { normaliz
 
 const ACCEPTED_METHODS = 'fastify.acceptedHTTPMethods'
 const BINDINGS = 'fastify.serverBindings'
+const OPTIONS = 'fastify.options'
 
 /** The symbol by which an instance of Fastify, or one around it, has a member. */
 function symbolOf (instance: FastifyInstance, name: string): symbol | undefined {
@@ -53,6 +54,12 @@ function symbolOf (instance: FastifyInstance, name: string): symbol | undefined 
 export function furtherServers (host: FastifyInstance): readonly Server[] {
   const symbol = symbolOf(host, BINDINGS)
   return symbol === undefined ? [] : Reflect.get(host, symbol)
+}
+
+/** The option `trustProxy` of a host, which its `initialConfig` lacks. */
+export function trustProxyOf (host: FastifyInstance): unknown {
+  const symbol = symbolOf(host, OPTIONS)
+  return symbol === undefined ? undefined : Object(Reflect.get(host, symbol)).trustProxy
 }
 
 interface AcceptedMethods { bodyless: ReadonlySet<string>, bodywith: ReadonlySet<string> }

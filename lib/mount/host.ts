@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ApiKeysService } from '../api-keys/service.ts'
 import { ID_LENGTH } from '../core/ids.ts'
+import { trustProxyOf } from '../http/fastify-internals.ts'
 import type { CheckedOptions } from './options.ts'
 
 /** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
@@ -20,6 +21,28 @@ export function requireFit (host: FastifyInstance, { decoratorName }: CheckedOpt
     const problem = `app.${decoratorName} exists already: set another name with the option decoratorName`
     throw new Error(`fastify-users: ${problem}`)
   }
+}
+
+/** Warns, when the host starts, of a trustProxy that trusts nobody. */
+export function warnOfTrust (host: FastifyInstance, log: FastifyBaseLogger): void {
+  if (typeof trustProxyOf(host) !== 'number') return
+  log.warn('the server’s trustProxy is a number, by which Fastify trusts no proxy since 5.12, so every client has ' +
+    'the address of the last proxy: name the addresses or networks of your proxies in its place')
+}
+
+/** Makes the function that warns of the first request that came through a proxy, if the host trusts none. */
+export function proxyWarning (host: FastifyInstance, log: FastifyBaseLogger): (scope: FastifyInstance) => void {
+  if (trustProxyOf(host)) return () => {}
+  let isSaid = false
+  return (scope) => scope.addHook('onRequest', (request, _reply, done) => {
+    if (!isSaid && request.headers['x-forwarded-for'] !== undefined) {
+      isSaid = true
+      log.warn('a request has X-Forwarded-For, and the server trusts no proxy, so all clients of a proxy have its ' +
+        'address: limits.failures then refuses all for the wrong keys of one, and addresses of keys do not fit. Name ' +
+        'the proxy in the option trustProxy of Fastify (TRUST_PROXY of the standalone service)')
+    }
+    done()
+  })
 }
 
 /** Warns, once the host is ready, if every request will be refused because there is no key. */

@@ -63,7 +63,7 @@ export const staticKeyObject = Type.Object({
   key: staticKey,
   name: Type.Optional(Type.String({ minLength: 1 })),
   scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 })),
-  tenant: Type.Optional(Type.String({ pattern: TENANT.source })),
+  tenant: Type.Optional(Type.Union([Type.String({ pattern: TENANT.source }), Type.Null()])),
   addresses: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: ADDRESSES_MAX })),
   rateLimit: Type.Optional(quota.schema)
 }, CLOSED)
@@ -95,4 +95,9 @@ export const storage: Option<Storage, Storage, true> = {
 /** True if a key is named twice. */
 export function hasTwice (keys: readonly StaticKey[]): boolean {
   return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
+}
+
+/** True if a member of a key is there and undefined: such a bound, as that of an unset variable, would not hold. */
+export function hasUndefined (keys: readonly StaticKey[]): boolean {
+  return keys.some((key) => typeof key === 'object' && Object.values(key).some((value) => value === undefined))
 }

@@ -11,7 +11,7 @@ import { type Deprecated, deprecationFaults } from '../http/responses/deprecatio
 import type { ErrorFormat } from '../http/responses/problem.ts'
 import { apiKeys, fields, limits } from './option-groups.ts'
 import {
-  CLOSED, flag, hasTwice, logLevel, logSerializers, method, moment, pageSize, storage
+  CLOSED, flag, hasTwice, hasUndefined, logLevel, logSerializers, method, moment, pageSize, storage
 } from './option-schemas.ts'
 
 // Seconds: 30 days, and a hundred years.
@@ -99,8 +99,9 @@ export const optionTable = {
   trash: kept,
   /**
    * Serve many tenants: a key that is bound to one, and what `authenticate` returns with a `tenant`, sees, counts and
-   * changes only what belongs to that tenant. Keys without a tenant are the platform's, and see all. A parameter
-   * `:tenant` of the prefix narrows the platform's, and only confirms for others.
+   * changes only what belongs to that tenant. Stored keys without a tenant are the platform's, and see all; static keys
+   * and `authenticate` say so by `tenant: null`. A parameter `:tenant` of the prefix narrows the platform's, and only
+   * confirms for others.
    */
   tenants: defaulted<boolean>(false, flag),
   /** Describe the routes to `@fastify/swagger`, registered before this plugin for OpenAPI 3.1. `false` hides them. */
@@ -135,6 +136,11 @@ function problemsBetween (options: UsersOptions): string[] {
   const store = options.limits?.counters?.store
   const problems: Array<[boolean, string]> = [
     [hasTwice(options.apiKeys?.static ?? []), 'apiKeys.static must not name a key twice'],
+    [hasUndefined(options.apiKeys?.static ?? []),
+      'apiKeys.static has a key with a member that is undefined: give it a value, or leave it out'],
+    [options.tenants === true && (options.apiKeys?.static ?? []).some((key) =>
+      typeof key === 'string' || key.tenant === undefined),
+    "apiKeys.static must name the tenant of each key, with the option tenants: tenant: null makes it the platform's"],
     [options.limits?.failures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'limits.counters.store must have the method read: limits.failures reads counters without incrementing them'],
     [store !== undefined && !['incr', 'child'].every((name) => typeof store.prototype?.[name] === 'function'),
@@ -148,7 +154,7 @@ function problemsBetween (options: UsersOptions): string[] {
     [options.tenants === true && storage.tenants === undefined,
       `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
-      typeof key === 'object' && key.tenant !== undefined),
+      typeof key === 'object' && typeof key.tenant === 'string'),
     'apiKeys.static names a tenant, which needs the option tenants'],
     [(options.apiKeys?.static ?? []).some((key) => typeof key === 'object' &&
       key.addresses?.some((text) => canonicalNetwork(text) === null) === true),

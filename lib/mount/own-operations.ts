@@ -38,7 +38,7 @@ export interface OperationParts {
 
 /** True for the static keys that are bound to this tenant, or to none. */
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
-  (typeof key === 'string' ? undefined : key.tenant) === tenant
+  (typeof key === 'string' ? undefined : key.tenant ?? undefined) === tenant
 
 /**
  * Makes the function that makes the operations that a mount has without plugins on top of it, as its options and its
@@ -63,14 +63,14 @@ export function operationsMaker (
       erases: eventLog !== null,
       reverts: eventLog !== null,
       restores: options.trash !== null,
-      readFor: readsOf(seen),
+      readFor: readsOf(seen, limits.reads),
       ownerOf
     }),
     subjectOperation(begin, subject, {
       limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')], shown: presenter.shownUser
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
-      fields, ofTenants: tenants !== null, limits, readFor: readsOf(seen), recheck: recheckFor('users:read')
+      fields, ofTenants: tenants !== null, readFor: readsOf(seen, limits.reads), recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
       fields, maxRefused: refusedLines, ofTenants: tenants !== null, limits, recheck: recheckFor('users:write')

@@ -16,7 +16,7 @@ import { describeMount } from '../openapi/describe-mount.ts'
 import type { DescriptionSettings } from '../openapi/operation-description.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
 import { routeOperations } from '../operations/route.ts'
-import { routerSettings } from './host.ts'
+import { proxyWarning, routerSettings } from './host.ts'
 import type { CheckedOptions } from './options.ts'
 import type { StorageServices, Tenants } from './tenants.ts'
 
@@ -87,6 +87,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
   const registration = { prefix, ...(logLevel !== undefined && { logLevel }), logSerializers }
   const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
   const added = new Set<string>()
+  const warnOfProxies = proxyWarning(host, log)
 
   return {
     async add (to, operationsIn) {
@@ -97,6 +98,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
         path = scope.prefix
         guardLoggers(scope, logSerializers)
         routeEveryMethod(scope)
+        warnOfProxies(scope)
         if (deprecated !== undefined) announceDeprecation(scope, deprecated)
         isolate(scope, {
           identify,

@@ -90,7 +90,7 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
     detail: { type: 'string', description: 'One sentence for people.' }
   }, {
     optional: ['pointer', 'parameter', 'header'],
-    example: { pointer: '/email', code: 'format', detail: 'must be an e-mail address' }
+    example: { pointer: '/email', code: 'format', detail: 'must be an e-mail address: it has no @' }
   }),
   ListMeta: answer({
     page: { type: 'integer', minimum: 1, description: 'Absent in a walk by `after`.' },

@@ -91,8 +91,8 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       async handler (call) {
         const { request, reply } = call
         appendHeader(reply, 'vary', 'Accept')
-        const isPage = request.method === 'HEAD' || !wantsStream(request)
-        return (isPage ? sendFeed(call) : openStream(call)).catch((error) => { throw withOldest(error, call) })
+        const answer = wantsStream(request) ? openStream(call) : sendFeed(call)
+        return answer.catch((error) => { throw withOldest(error, call) })
       }
     },
     {

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { Breakables } from '../http/break-off.ts'
 import type { ReadFor } from '../http/consistency.ts'
-import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
 import type { Operation } from './operation.ts'
@@ -17,7 +16,6 @@ export interface ExportOperationOptions {
   fields: FieldsSchema
   /** True if users have a tenant. */
   ofTenants: boolean
-  limits: ConcurrencyLimits
   readFor: ReadFor
   /** Throws once the caller of a request may no longer read users. */
   recheck: (request: FastifyRequest) => Promise<void>
@@ -30,7 +28,7 @@ export interface ExportOperationOptions {
 export function exportOperation (
   begin: Breakables,
   open: OpenExport,
-  { fields, ofTenants, limits, readFor, recheck }: ExportOperationOptions
+  { fields, ofTenants, readFor, recheck }: ExportOperationOptions
 ): Operation {
   return {
     tag: 'users',
@@ -56,8 +54,8 @@ export function exportOperation (
       // Fastify sends null as JSON text where the type is one of JSON.
       const body = request.method === 'HEAD'
         ? undefined
-        : await limits.reads(() => readFor({ request, reply }, (reads) =>
-          readingStream(begin(reply), texts(reads), () => recheck(request))))
+        : await readFor({ request, reply }, (reads) =>
+          readingStream(begin(reply), texts(reads), () => recheck(request)))
       reply.type(TYPES[format]).header('content-disposition', `attachment; filename="users.${format}"`)
       return reply.send(body)
     }

@@ -45,6 +45,8 @@ export interface Operation extends OperationDescription {
   limitsItself?: boolean
   /** True if it is the platform's: for a caller that is bound to a tenant it is not there. */
   platformOnly?: boolean
+  /** Of a change of a record: finds its tenant, which a body may only confirm; undefined: it belongs to none. */
+  findTenant?: (id: string) => Promise<string | undefined>
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 

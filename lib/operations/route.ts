@@ -44,9 +44,9 @@ export function handlerOf (
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
-  function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
     const sent = parseQuery(queryOf(request.url, useSemicolonDelimiter))
-    const tenant = handlerFor === null ? undefined : tenantOf(request, operation, sent)
+    const { tenant, faults = null } = handlerFor === null ? {} : tenantOf(request, operation, sent)
     const parsed = handlerFor === null ? sent : withoutTenant(sent)
     const handle = handlerFor === null || tenant === undefined ? handler : handlerFor(operation, tenant)
     return handle({
@@ -54,7 +54,7 @@ export function handlerOf (
       reply,
       query: declared === undefined ? {} : typedParameters(parsed, declared),
       pairs: sent.pairs,
-      faults: queryFaults(parsed, declared),
+      faults: [...queryFaults(parsed, declared), ...faults === null ? [] : await faults()],
       collection: collectionOf(request),
       parts: () => bodyOf(request)
     })

@@ -45,13 +45,35 @@ function takeFromBody (request: OperationRequest, { body: declared, streamsBody 
   return tenant
 }
 
+/** True if an operation changes a record, whose tenant never changes: a body that names one narrows nothing. */
+const keepsTenant = ({ findTenant }: Operation): boolean => findTenant !== undefined
+
+/** The faults of a body that names another tenant than that of the record which it changes. */
+async function movingFaults (request: OperationRequest, { findTenant }: Operation, named: unknown): Promise<Fault[]> {
+  if (findTenant === undefined || named === undefined) return []
+  // The operation itself says that there is no such record.
+  const own = await findTenant(request.params.id).catch((error) => {
+    if (error instanceof UsersError && error.statusCode === 404) return named
+    throw error
+  })
+  const detail = 'must be the tenant that it belongs to, which never changes'
+  return own === named ? [] : [{ pointer: '/tenant', code: 'immutable', detail }]
+}
+
+/** Which tenant a request is about. */
+interface RequestTenant {
+  /** undefined: the platform's caller asks for all. */
+  tenant: string | undefined
+  /** The faults of a change that names another tenant than that of the record. */
+  faults: () => Promise<Fault[]>
+}
+
 /**
- * The tenant that a request is about; undefined: the platform's caller asks for all. What is named only confirms what
- * the key is bound to (contract §16).
+ * Finds the tenant that a request is about. What is named only confirms what the key is bound to (contract §16).
  * @throws UsersError `not_found` for a path of another tenant, and for what is the platform's; `tenant_forbidden`,
  * `validation_failed`
  */
-export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): string | undefined {
+export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): RequestTenant {
   const { principal: { tenant: own } } = callerOf(request)
   const params: Record<string, unknown> = Object(request.params)
   const named = {
@@ -64,11 +86,14 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   const faults = faultsOf(named)
   if (faults.length > 0) throw validationFailed(faults)
   const bound = own ?? path
+  if (bound === undefined && named.query === undefined && keepsTenant(operation)) {
+    return { tenant: undefined, faults: () => movingFaults(request, operation, named.body) }
+  }
   const others = [named.query, named.body].filter((value) => value !== undefined)
   if (bound !== undefined && others.some((value) => value !== bound)) throw tenantForbidden()
   const [first, ...more] = [bound, ...others].filter(isTenant)
   if (more.some((value) => value !== first)) throw tenantForbidden()
-  return first
+  return { tenant: first, faults: async () => [] }
 }
 
 /** A query without the parameter that was dealt with. */

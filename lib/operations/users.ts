@@ -65,6 +65,8 @@ export function userOperations (
     return sendWritten(call, user)
   }
 
+  const findTenant = async (id: string): Promise<string | undefined> => (await users.get(id)).tenant
+
   return [
     {
       tag,
@@ -77,6 +79,7 @@ export function userOperations (
       query: { ...userListParameters(pageSize, filters), select: select.parameter },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
+      limitsItself: true,
       async handler (call) {
         const { names, query } = select.of(call)
         const page = await readFor(call, (reads) => users.list(query, call.faults, reads))
@@ -127,6 +130,7 @@ export function userOperations (
       query: { select: select.parameter },
       success: { status: 200, description: 'The user.', is: 'User', headers: ['ETag'] },
       codes: ['validation_failed', 'user_not_found', 'precondition_failed'],
+      limitsItself: true,
       async handler (call) {
         const { request, reply, faults } = call
         const { names, query } = select.of(call)
@@ -146,6 +150,7 @@ export function userOperations (
       summary: 'Update a user',
       description: 'JSON Merge Patch (RFC 7396): given members change, the others stay.',
       body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'UserPatch' },
+      findTenant,
       handler: change(false)
     },
     {
@@ -157,6 +162,7 @@ export function userOperations (
       description: 'Replaces name, e-mail address, status and all own fields; it never creates. Without a status the ' +
         'user is active.',
       body: { types: [JSON_TYPE], is: 'UserReplacement' },
+      findTenant,
       handler: change(true)
     },
     ...reverts

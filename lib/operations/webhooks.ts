@@ -111,6 +111,7 @@ export function webhookOperations (
       success: { status: 200, description: 'The webhook.', is: 'WrittenWebhook' },
       codes: [...bodyCodes, 'url_not_allowed', 'webhook_not_found'],
       limitsItself: true,
+      findTenant: async (id) => (await webhooks.get(id)).tenant,
       async handler (call) {
         const { request, reply } = call
         const webhook = await webhooks.update(request.params.id, request.body, callOf(call, writes))

@@ -47,6 +47,8 @@ export interface UserRange {
 export interface UserConditions {
   /** The id is one of these, of which there may be none. */
   ids?: readonly string[]
+  /** The e-mail key is one of these, of which there may be none. */
+  emailKeys?: readonly string[]
   /** Each named field has one of these values, of the same type. */
   anyOf?: Readonly<Record<string, readonly UserValue[]>>
   /** Each named field has a value, which is a text, a number or a boolean; or, with false, has none. */

@@ -2,6 +2,7 @@ import type { Fault, FaultReason } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { firstMillisecond, isOnCalendar, readMoment } from '../core/moments.ts'
 import { momentParameter, type Parameter, type Parameters, parseParameter } from '../core/parameters.ts'
+import { emailKeyOf } from '../core/text.ts'
 import type { UserConditions, UserRange, UserValue } from '../storage/storage.ts'
 
 /** The most values, or ids, in a list. */
@@ -51,6 +52,12 @@ export const idsParameter: Parameter = listParameter(
   (text) => text,
   `Only the users with these ids, at most ${LISTED_MAX}, separated by commas: in this order, unless \`sort\` names one.`
 )
+
+/** Only users with these addresses. `one`: the check of an address. */
+export function emailsParameter (one: Parameter['problem']): Parameter {
+  return listParameter({ problem: one }, (text) => text,
+    `Only the users with these addresses, at most ${LISTED_MAX}, separated by commas, whatever their case.`)
+}
 
 /** The bounds of a field; none, if its values are no numbers and no dates. */
 function boundsOf (name: string, { readAs, schema }: Parameter): Array<[string, Parameter]> {
@@ -136,28 +143,36 @@ export function readConditions (query: Query, filters: Filters): UserConditions 
     return typeof is === 'boolean' ? [[name, is] as const] : []
   })
   const ids = given(query, 'ids')
+  const emails = given(query, 'email[in]')
   return {
     ...(ids !== undefined && { ids: [...new Set(valuesIn(ids).map(String))] }),
+    ...(emails !== undefined && { emailKeys: valuesIn(emails).map((each) => emailKeyOf(String(each).trim())) }),
     ...(lists.length > 0 && { anyOf: Object.fromEntries(lists) }),
     ...(existing.length > 0 && { exists: Object.fromEntries(existing) }),
     ...(ranges.length > 0 && { ranges })
   }
 }
 
-/** The filters with an operator, as a list for people: `plan[in|exists]`. */
-function listed (declared: Parameters): string {
+/** The operators of each member that has some. */
+function operatorsOf (declared: Parameters): ReadonlyMap<string, readonly string[]> {
   const operators = new Map<string, string[]>()
   for (const name of Object.keys(declared)) {
     const [, member = '', operator] = /^(.+)\[(.+)\]$/.exec(name) ?? []
     if (operator !== undefined) operators.set(member, [...operators.get(member) ?? [], operator])
   }
-  return [...operators].map(([member, each]) => `${member}[${each.join('|')}]`).join(', ')
+  return operators
 }
 
-/** Says of unknown filters with an operator which there are. */
+/** Says of unknown filters with an operator which their member has, or which members have some. */
 export function withKnownFilters (faults: readonly Fault[], declared: Parameters): Fault[] {
   if (faults.length === 0) return []
-  return faults.map((fault) => fault.code === 'unknown' && /\[.*\]$/.test(fault.parameter ?? '')
-    ? { ...fault, detail: `is not a known filter: there are ${listed(declared)}` }
-    : fault)
+  return faults.map((fault) => {
+    const [, member] = /^(.*)\[.*\]$/s.exec(fault.parameter ?? '') ?? []
+    if (fault.code !== 'unknown' || member === undefined) return fault
+    const all = operatorsOf(declared)
+    const own = all.get(member)
+    const others = [...all].map(([name, each]) => `${name}[${each.join('|')}]`).join(', ')
+    const there = own === undefined ? `there are ${others}` : `${member} has [${own.join('], [')}]`
+    return { ...fault, detail: `is not a known filter: ${there}` }
+  })
 }

@@ -9,7 +9,9 @@ import { isLetterWord, searchedWords } from '../core/words.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { UserFilter, UserStatus } from '../storage/storage.ts'
 import { withFolded } from './folded-filters.ts'
-import { conditionParameters, hasConditions, idsParameter, readConditions, withKnownFilters } from './list-filters.ts'
+import {
+  conditionParameters, emailsParameter, hasConditions, idsParameter, readConditions, withKnownFilters
+} from './list-filters.ts'
 import { cursorParameter, readOrder, readStart, sortParameter, type UserOrder, type UserStart } from './list-order.ts'
 import { isStatus, STATUSES } from './status.ts'
 import type { Bounds, FieldConditions, FieldFilter, UserFields } from './types.ts'
@@ -77,6 +79,7 @@ export function userListParameters (size: PageSize, filters: ReadonlyMap<string,
     q,
     status,
     ids: idsParameter,
+    'email[in]': emailsParameter(emailProblem),
     ...Object.fromEntries(filters),
     ...conditionParameters(filters)
   }
@@ -114,6 +117,8 @@ export type ListQuery<Fields = UserFields> = SelectionQuery<Fields> & Omit<Pagin
 interface UserSelection extends Bounds<'createdAt' | 'updatedAt', string> {
   /** Only the user with this e-mail address, in any case. */
   email?: string
+  /** Only users with these e-mail addresses, at most 100, in any case. */
+  'email[in]'?: readonly string[]
   /**
    * Only users with words that begin with each word of this, in any order and case, with or without accents: words of
    * the name, of the e-mail address, and of the fields that the option `fields.searchable` names. 2 to 254 characters;

@@ -45,7 +45,7 @@ test('a terminal gets no control characters of keys or names of members', async 
     err: `1 × email must be an e-mail address: ${key}\nthe last code: ${key}\n${err}`
   })
   const named = await cli(...adopt, '--report', 'faults')
-  t.match(named.out, `code ${key}: refused: email must be an e-mail address\n`)
+  t.match(named.out, `code ${key}: refused: email must be an e-mail address: it has no @\n`)
   const file = join(await temporaryDirectory(t), 'users.ndjson')
   await writeFile(file, `${JSON.stringify({ name: 'A', email: 'a@example.org', '\u001b[2J': 1 })}\n`)
   t.match((await cli('import', file)).out, /^line 1: refused: \\u001b\[2J is /)

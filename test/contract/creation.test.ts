@@ -55,7 +55,7 @@ testCases('answers creations', [
       { parameter: 'x', code: 'unknown', detail: 'is not a known parameter' },
       { pointer: '/id', code: 'unknown', detail: 'is not a known member' },
       { pointer: '/name', code: 'too_short', detail: 'must not be empty' },
-      { pointer: '/email', code: 'format', detail: 'must be an e-mail address' }
+      { pointer: '/email', code: 'format', detail: 'must be an e-mail address: nothing is behind its @' }
     ]
   },
   {

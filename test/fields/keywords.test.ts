@@ -56,7 +56,7 @@ test('each keyword has a fault in its own words, and patches are checked as far 
     [{ half: 0 }, '/half range: must be > 0'],
     [{ half: 9 }, '/half range: must be < 9'],
     [{ half: 1.3 }, '/half range: must be a multiple of 0.5'],
-    [{ list: [] }, '/list too_few: must have at least 1 items'],
+    [{ list: [] }, '/list too_few: must have at least 1 item'],
     [{ list: [1, 2, 3] }, '/list too_many: must have at most 2 items'],
     [{ list: [1, 1] }, '/list duplicate: must not have an item twice'],
     [{ pair: ['a'] }, '/pair too_few: must have at least 2 items'],

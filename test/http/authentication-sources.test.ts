@@ -21,7 +21,6 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
       if (token === 'boom') throw new Error('the directory is down')
       // Mistakes that a callback can make.
       if (token === 'bang') return Promise.reject(JSON.parse('null'))
-      if (token === 'odd') return JSON.parse('{"id":"x","scopes":"users:read"}')
       return token === 'alice' ? { id: 'alice', scopes: ['users:read'] } : null
     }
   })
@@ -47,8 +46,40 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
     code: 'storage_unavailable',
     detail: 'The API key cannot be checked at the moment. Try again later.'
   })
-  t.equal((await call('GET', 'odd')).statusCode, 500, 'a malformed principal is refused')
   t.match(log.text(), 'the directory is down')
+})
+
+test('refuses a token with 503 whose answer from authenticate is wrong, and logs what is wrong with it', async (t) => {
+  const log = captureLog()
+  const unset = JSON.parse('{}').unset
+  const right = { id: 'alice', scopes: ['users:read'] }
+  const wrong: Array<[unknown, string]> = [
+    [unset, 'is neither an object nor null'],
+    [true, 'is neither an object nor null'],
+    [{ scopes: right.scopes }, 'has no id: it must be a text that is not empty'],
+    [{ ...right, id: '' }, 'has no id: it must be a text that is not empty'],
+    [{ ...right, id: 'a\0' }, 'has no id: it must be a text that is not empty'],
+    [{ id: 'alice' }, 'has no scopes: they must be a list of texts'],
+    [{ ...right, scopes: 'users:read' }, 'has no scopes: they must be a list of texts'],
+    [{ ...right, scopes: [unset] }, 'has no scopes: they must be a list of texts'],
+    [{ ...right, name: '' }, 'has a wrong name: it must be a text of 1 to 200 characters, or null'],
+    [{ ...right, expiresAt: unset },
+      'has expiresAt: undefined: it must be a date as text, or null for a token that never expires'],
+    [{ ...right, expiresAt: 'soon' }, 'has a wrong expiresAt: it must be a date as text, or null'],
+    [{ ...right, tenant: 'acme' }, 'has a tenant: set the option tenants']
+  ]
+  const answers = [...wrong.map(([answer]) => answer), right, { ...right, name: unset, expiresAt: null, tenant: unset }]
+  const { app } = await testApp(t, {
+    server: { logger: { stream: log.stream } },
+    authenticate: (token) => JSON.parse(token) === 0 ? null : Object(answers)[JSON.parse(token) - 1]
+  })
+  const get = async (token: number) =>
+    (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })).statusCode
+  const statuses = []
+  for (const token of answers.keys()) statuses.push(await get(token + 1))
+  t.strictSame(statuses, [...wrong.map(() => 503), 200, 200])
+  t.strictSame(log.entries().filter(({ level }) => level === 50).map(({ err }) => Object(err).message),
+    wrong.map(([, problem]) => `the answer of authenticate ${problem}`))
 })
 
 test('refuses a token whose expiresAt is past like an expired key, and says so in the log', async (t) => {
@@ -196,7 +227,7 @@ test('an event has the name that its caller had then, and a caller has none or o
   t.equal(await create('x', 2), 201)
   t.equal(await create(STATIC, 3), 201)
   t.equal(await create(STATIC.replace('s', 't'), 4), 201)
-  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 500, JSON.stringify(name))
+  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 503, JSON.stringify(name))
   const { data } = await app.users.events.list({ type: 'user.created' })
   t.match(data.map(({ actor }) => actor), [
     { type: 'host', id: 'ada', name: 'Ada' }, { type: 'host', id: 'ada', name: null },

@@ -84,6 +84,10 @@ for (const store of stores) {
     for (const expiresIn of [1.5, -1, 1e15]) {
       t.strictSame(await faults({ name: 'x', expiresIn }), ['/expiresIn range'], String(expiresIn))
     }
+    const most = Math.floor((Date.UTC(10000, 0) - 1 - Date.now()) / 1000)
+    await t.rejects(apiKeys.create({ name: 'x', expiresIn: most + 1 }), {
+      errors: [{ pointer: '/expiresIn', detail: /^must be a whole number of seconds from 1 to 25\d{10}$/ }]
+    })
     t.strictSame(await faults({ name: 'x', expiresAt: null, expiresIn: 5 }), ['/expiresIn exclusive'])
     t.equal((await apiKeys.list()).meta.total, 1, 'the key of the test alone')
   })

@@ -93,7 +93,7 @@ test('describes every operation with an id, a tag, security and every status', a
   const bounded = ['createdAt', 'updatedAt'].flatMap((name) =>
     ['gte', 'gt', 'lte', 'lt'].map((operator) => `${name}[${operator}]`))
   t.strictSame(list?.parameters?.map(({ name }) => name), [
-    'page', 'limit', 'sort', 'after', 'cursor', 'email', 'q', 'status', 'ids', ...bounded, 'select'
+    'page', 'limit', 'sort', 'after', 'cursor', 'email', 'q', 'status', 'ids', 'email[in]', ...bounded, 'select'
   ])
   const limit = list?.parameters?.find(({ name }) => name === 'limit')
   t.match(limit, { schema: { minimum: 1, maximum: 100, default: 20 } })

@@ -53,7 +53,7 @@ async function host (t: Test, storage: Storage, tenants = true) {
     eventLog: true,
     apiKeys: {
       static: [
-        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES },
+        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null },
         ...tenants ? [{ key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }] : []
       ]
     }

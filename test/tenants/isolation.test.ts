@@ -72,7 +72,10 @@ async function twoTenants (t: Test, storage: Storage) {
     eventLog: true,
     trash: true,
     apiKeys: {
-      routes: true, countUses: true, static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES }], cache: 0
+      routes: true,
+      countUses: true,
+      static: [{ key: PLATFORM, name: 'platform', scopes: SCOPES, tenant: null }],
+      cache: 0
     },
     server: { genReqId: () => 'fixed' }
   })

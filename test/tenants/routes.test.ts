@@ -28,8 +28,8 @@ async function host (t: Test, storage: Storage = memory(), prefix = '/v1') {
     apiKeys: {
       routes: true,
       static: [
-        { key: KEYS.platform, name: 'platform', scopes: SCOPES },
-        { key: KEYS.reader, name: 'reader', scopes: ['tenants:read'] },
+        { key: KEYS.platform, name: 'platform', scopes: SCOPES, tenant: null },
+        { key: KEYS.reader, name: 'reader', scopes: ['tenants:read'], tenant: null },
         { key: KEYS.acme, name: 'acme', scopes: SCOPES, tenant: 'acme' }
       ]
     }

@@ -30,7 +30,7 @@ async function host (t: Test, storage: Storage = memory(), options: WebhooksOpti
     server: { genReqId: () => 'fixed' },
     apiKeys: {
       static: [
-        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES },
+        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null },
         { key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }
       ]
     }
@@ -89,7 +89,8 @@ for (const store of stores) {
     t.match(await replay(foreign?.id), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
     t.match(await replay(newId('evt')), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
     t.match(await replay(idAt('evt', 0, 0)), { status: 410 })
-    t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'beta' }), { status: 404 })
+    t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'beta' }),
+      { status: 400, body: { errors: [{ pointer: '/tenant', code: 'immutable' }] } })
     t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'acme', description: 'x' }), { body: { description: 'x' } })
   })
 

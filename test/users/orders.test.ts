@@ -180,12 +180,16 @@ for (const store of stores) {
     })
 
     t.test('refuses what it does not know, and says what there is', async (t) => {
-      const filters = 'createdAt[gte|gt|lte|lt], updatedAt[gte|gt|lte|lt], plan[in|exists], ' +
+      const filters = 'email[in], createdAt[gte|gt|lte|lt], updatedAt[gte|gt|lte|lt], plan[in|exists], ' +
         'seats[in|exists|gte|gt|lte|lt], active[in|exists], joined[in|exists|gte|gt|lte|lt], legacyId[in|exists]'
-      for (const name of ['plan[like]', 'plan[gte]', 'nope[in]', 'createdAt[in]', 'name[gte]', 'plan[]']) {
-        t.strictSame(await faultsOf(call, `/users?${name}=1`), [
-          [name, 'unknown', `is not a known filter: there are ${filters}`]
-        ], name)
+      const all = `there are ${filters}`
+      for (const [name, there] of [
+        ['plan[like]', 'plan has [in], [exists]'], ['plan[gte]', 'plan has [in], [exists]'],
+        ['seats[like]', 'seats has [in], [exists], [gte], [gt], [lte], [lt]'],
+        ['createdAt[in]', 'createdAt has [gte], [gt], [lte], [lt]'], ['plan[]', 'plan has [in], [exists]'],
+        ['email[exists]', 'email has [in]'], ['name[gte]', all], ['nope[in]', all], ['status[in]', all]
+      ]) {
+        t.strictSame(await faultsOf(call, `/users?${name}=1`), [[name, 'unknown', `is not a known filter: ${there}`]])
       }
       const codes = async (query: string) =>
         (await faultsOf(call, `/users?${query}`)).map(([parameter, code]) => `${String(parameter)} ${code}`)

@@ -28,6 +28,8 @@ export function positionOf (place: number): string {
 export interface PrimaryPositions {
   /** Behind all that is committed now. @throws StorageError `unavailable`; `fault` for a server that is no primary */
   now (): Promise<string>
+  /** False for a place that no client can have from it, and if it can't be asked. */
+  hasReached (place: number): Promise<boolean>
   /** Where whoever is no further behind than the bound has come at least; Infinity: the primary has not answered. */
   floor (): number
   /** Asks where it is, and which primary it is. */
@@ -41,6 +43,8 @@ export function followPrimary ({ read }: Reading, maxLagMs: number): PrimaryPosi
   /** The oldest first. Whoever has come to a place has everything that was committed when it was asked for. */
   const samples: Array<{ asked: number, place: number }> = []
   let lineage: string | null = null
+  /** Where it was at least. */
+  let reached = 0
 
   function keep (asked: number, place: number): void {
     const last = samples.at(-1)
@@ -52,7 +56,9 @@ export function followPrimary ({ read }: Reading, maxLagMs: number): PrimaryPosi
     const asked = performance.now()
     const [row] = await read(POSITION)
     const position = String(row?.['position'])
-    keep(asked, placeOf(position) ?? Infinity)
+    const place = placeOf(position)
+    keep(asked, place ?? Infinity)
+    reached = Math.max(reached, place ?? 0)
     return position
   }
 
@@ -60,6 +66,11 @@ export function followPrimary ({ read }: Reading, maxLagMs: number): PrimaryPosi
   const now = () => together(null)
   return {
     now,
+    async hasReached (place) {
+      // A failure leaves it at the place that is known.
+      if (reached < place) await now().catch(() => {})
+      return reached >= place
+    },
     floor () {
       const since = performance.now() - maxLagMs
       while (samples[0] !== undefined && samples[0].asked < since) samples.shift()

@@ -1,11 +1,9 @@
-import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../../core/errors.ts'
 import { requireOptional } from '../../core/optional-packages.ts'
-import { callerKey, callerOf } from '../caller.ts'
+import { addressOf, callerKey, callerOf } from '../caller.ts'
 import { createFamiliarKeys, type FamiliarKeys } from './familiar-keys.ts'
 import type { RateLimitPackage } from '../fastify-internals.ts'
-import { memberOf } from '../member-of.ts'
 import { type Count, createCounters } from './rate-counters.ts'
 import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
 
@@ -36,10 +34,7 @@ function tooMany (seconds: number, reason: string): UsersError {
 /**
  * A request through a Unix socket has no address. One counter for all of them would let a stranger lock everybody out.
  */
-function hasAddress (request: FastifyRequest): boolean {
-  const ip = memberOf(request, 'ip')
-  return typeof ip === 'string' && isIP(ip) !== 0
-}
+const hasAddress = (request: FastifyRequest): boolean => addressOf(request) !== null
 
 /** The limit of a caller's own key, in place of that of all. */
 function ownLimit (request: FastifyRequest): Quota | undefined {
@@ -115,7 +110,7 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
   }
   if (failures !== undefined) {
     // An IPv6 client has the 2^64 addresses of its network.
-    const addressKey = ({ ip }: FastifyRequest) => rateLimitPackage.normalizeIP(ip)
+    const addressKey = (request: FastifyRequest) => rateLimitPackage.normalizeIP(addressOf(request) ?? '')
     Object.assign(limits, failureLimit(counter('failures', failures, addressKey), createFamiliarKeys()))
   }
   if (deletions !== undefined) {

@@ -104,8 +104,15 @@ async function * textOf (
   }
 }
 
-/** Answers with Server-Sent Events. */
+/** Answers with Server-Sent Events; to HEAD with the same headers alone. */
 export function sendStream (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): FastifyReply {
+  // The server need not wait for a connection whose stream it has ended. HTTP/2 lacks this header.
+  if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+  reply.type(EVENT_STREAM)
+  if (request.method === 'HEAD') {
+    options.onClose()
+    return reply.send()
+  }
   // Ends without an error: the client reconnects, and is told the cause then.
   const stream = pacedStream(breakable(reply), async function * (gone, pace) {
     try {
@@ -115,7 +122,5 @@ export function sendStream (request: FastifyRequest, reply: FastifyReply, option
     }
   })
   stream.once('close', options.onClose)
-  // The server need not wait for a connection whose stream it has ended. HTTP/2 lacks this header.
-  if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
-  return reply.type(EVENT_STREAM).send(stream)
+  return reply.send(stream)
 }
