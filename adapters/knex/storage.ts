@@ -14,7 +14,7 @@ import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
-import { knexEventLog } from './events/event-log.ts'
+import { eventErasure, knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
 import { withFoundProfile } from './found-profile.ts'
@@ -165,7 +165,7 @@ function storageOf (
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    return { ...storageOn(executor, null, async () => {}), afterCommit }
+    return { ...storageOn(executor, null, async () => {}), eraseEvents: eventErasure(executor, books), afterCommit }
   }
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)

@@ -41,6 +41,16 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   }
 }
 
+/** Makes what takes the values of a user out of its events, in one transaction or within that of the host. */
+export function eventErasure ({ query, transaction }: Executor, writes: EventWrites): EventLog['erase'] {
+  return async (userId, tenant) => {
+    if (!isStorable(userId)) return 0
+    const since = performance.now()
+    const counted = await writes.writesToErase(query, userId)
+    return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
+  }
+}
+
 /** The recorded events in SQL. */
 export function knexEventLog (
   executor: Executor,
@@ -130,12 +140,7 @@ export function knexEventLog (
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 
-    async erase (userId, tenant) {
-      if (!isStorable(userId)) return 0
-      const since = performance.now()
-      const counted = await writes.writesToErase(query, userId)
-      return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
-    },
+    erase: eventErasure(executor, writes),
 
     async prune (before, limit) {
       await numbering.all()
