@@ -27,6 +27,7 @@ import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
 import type { Row } from './tables/rows.ts'
 import { userReading } from './user-reading.ts'
+import { wordRemoval } from './removed-words.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
 import { knexWrites } from './user-writes.ts'
@@ -119,6 +120,8 @@ function storageOf (
     isTried = wasTried
   }
 
+  let isClosed = false
+  const removeWords = wordRemoval(pool, names, () => !isClosed)
   const uniqueFields = new Set<string>()
   const usersOn = (executor: Executor, books: Bookkeeping) =>
     knexUsers(executor, names, uniqueFields, compaction, books)
@@ -154,7 +157,11 @@ function storageOf (
       joinTransaction: join,
       findUser,
       listUsers,
-      prune,
+      async prune (now) {
+        await prune(now)
+        // Within a transaction of the host's it would hold up all other writers.
+        if (!executor.joined) await removeWords()
+      },
       writeUsers: knexWrites(executor, names, writersOn, books),
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
@@ -170,6 +177,7 @@ function storageOf (
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const close = async (): Promise<void> => {
+    isClosed = true
     await standbys?.close()
     await snapshots.close()
     await compaction.close()
