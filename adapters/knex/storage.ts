@@ -14,7 +14,7 @@ import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
-import { knexEventLog } from './events/event-log.ts'
+import { eventErasure, knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
 import { withFoundProfile } from './found-profile.ts'
@@ -27,6 +27,7 @@ import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
 import type { Row } from './tables/rows.ts'
 import { userReading } from './user-reading.ts'
+import { wordRemoval } from './removed-words.ts'
 import { knexTenants } from './tenants.ts'
 import { knexTrash } from './trash.ts'
 import { knexWrites } from './user-writes.ts'
@@ -119,6 +120,8 @@ function storageOf (
     isTried = wasTried
   }
 
+  let isClosed = false
+  const removeWords = wordRemoval(pool, names, () => !isClosed)
   const uniqueFields = new Set<string>()
   const usersOn = (executor: Executor, books: Bookkeeping) =>
     knexUsers(executor, names, uniqueFields, compaction, books)
@@ -154,7 +157,11 @@ function storageOf (
       joinTransaction: join,
       findUser,
       listUsers,
-      prune,
+      async prune (now) {
+        await prune(now)
+        // Within a transaction of the host's it would hold up all other writers.
+        if (!executor.joined) await removeWords()
+      },
       writeUsers: knexWrites(executor, names, writersOn, books),
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
@@ -165,11 +172,12 @@ function storageOf (
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    return { ...storageOn(executor, null, async () => {}), afterCommit }
+    return { ...storageOn(executor, null, async () => {}), eraseEvents: eventErasure(executor, books), afterCommit }
   }
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const close = async (): Promise<void> => {
+    isClosed = true
     await standbys?.close()
     await snapshots.close()
     await compaction.close()

@@ -143,7 +143,7 @@ export async function isPutAway (storage: Storage, id: string): Promise<boolean>
 }
 
 function boundView (storage: Storage, tenant: string): Storage {
-  const { name, standbys, eventLog, trash, webhooks, keyUses, singleWrites } = storage
+  const { name, standbys, eventLog, eraseEvents, trash, webhooks, keyUses, singleWrites } = storage
   const findApiKey: Storage['findApiKey'] = (by) => own(storage.findApiKey(by), tenant)
 
   const writeUsers: Storage['writeUsers'] = async (writes, { atomic, idempotency }) => {
@@ -188,6 +188,7 @@ function boundView (storage: Storage, tenant: string): Storage {
     listApiKeys: (page) => storage.listApiKeys({ ...page, tenant }),
     ...(standbys !== undefined && { standbys: boundStandbys(standbys, tenant) }),
     ...(eventLog !== undefined && { eventLog: boundEventLog(eventLog, tenant) }),
+    ...(eraseEvents !== undefined && { eraseEvents: (userId) => eraseEvents(userId, tenant) }),
     ...(trash !== undefined && { trash: boundTrash(trash, tenant) }),
     ...(webhooks !== undefined && { webhooks: boundWebhooks(webhooks, tenant) }),
     ...(keyUses !== undefined && { keyUses: boundKeyUses(keyUses, findApiKey) }),

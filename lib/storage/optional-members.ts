@@ -53,6 +53,9 @@ export interface OptionalMembers {
   /** Without it writes are given no events. */
   readonly eventLog?: EventLog
 
+  /** `eventLog.erase` inside a transaction, where there is no event log to read. */
+  readonly eraseEvents?: EventLog['erase']
+
   /** What `fastify-users/webhooks` needs, beside the event log. */
   readonly webhooks?: WebhookStore
 

@@ -50,8 +50,8 @@ export type * from './user-writes.ts'
 export type * from './webhook-store.ts'
 
 /**
- * A store inside a transaction of the host's. Closing it does nothing. It records events and has no `eventLog` to read
- * them: others see them after the commit.
+ * A store inside a transaction of the host's. Closing it does nothing. It records and erases events, and has no
+ * `eventLog` to read them: others see them after the commit.
  */
 export interface StorageInTransaction extends Storage {
   /**

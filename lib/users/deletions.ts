@@ -82,7 +82,8 @@ export function createDeletions (parts: DeletionParts) {
       const { outcome } = await writeAlone(storage, write)
       if (outcome.code === 'done') return publishDeletion(write, doneOf(outcome), context)
     }
-    const erased = await fromStorage(async () => await storage.eventLog?.erase(id) ?? 0)
+    const erased = await fromStorage(async () =>
+      await (storage.eventLog?.erase(id) ?? storage.eraseEvents?.(id)) ?? 0)
     if (erased === 0) throw userNotFound()
   }
 

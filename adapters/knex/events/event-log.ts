@@ -41,6 +41,16 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   }
 }
 
+/** Makes what takes the values of a user out of its events, in one transaction or within that of the host. */
+export function eventErasure ({ query, transaction }: Executor, writes: EventWrites): EventLog['erase'] {
+  return async (userId, tenant) => {
+    if (!isStorable(userId)) return 0
+    const since = performance.now()
+    const counted = await writes.writesToErase(query, userId)
+    return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
+  }
+}
+
 /** The recorded events in SQL. */
 export function knexEventLog (
   executor: Executor,
@@ -80,11 +90,6 @@ export function knexEventLog (
     for (const [place, { type, id, greatestId }] of left.entries()) await on(sql.note, [place, type, id, greatestId])
   }
 
-  /** True if an event has a position now that it did not have when the page was read, whoever has given it. */
-  async function isBehind (newest: number): Promise<boolean> {
-    return numbering.some !== null && (await numbering.some()).newest > newest
-  }
-
   /** True for a standby: what it does not have may be on its primary. */
   async function isReadOnly (): Promise<boolean> {
     return dialect.isReadOnly !== null && (await query(dialect.isReadOnly)).length > 0
@@ -103,10 +108,18 @@ export function knexEventLog (
       // The newest may be committed, and not have their positions yet.
       if (after === null && order === 'desc') await numbering.all()
       let found = await readPage(request)
-      if (!found.isKnown) await numbering.all()
-      // What it lacks may be committed, and not have its position yet.
-      const mayLack = order !== 'desc' && !found.page.more && await isBehind(found.newest)
-      if (mayLack || !found.isKnown) found = await readPage(request)
+      if (!found.isKnown) {
+        await numbering.all()
+        found = await readPage(request)
+      }
+      // What it lacks may be committed, and not have its position yet, however many events do not.
+      let mayLack = order !== 'desc'
+      while (mayLack && !found.page.more && numbering.some !== null) {
+        const { newest, isWhole } = await numbering.some()
+        // Whoever has given the positions.
+        if (newest > found.newest) found = await readPage(request)
+        mayLack = !isWhole
+      }
       if (!found.isKnown && await isReadOnly()) {
         throw new StorageError('unavailable', 'the server accepts no writes, and does not have the event, or not yet')
       }
@@ -127,12 +140,7 @@ export function knexEventLog (
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 
-    async erase (userId, tenant) {
-      if (!isStorable(userId)) return 0
-      const since = performance.now()
-      const counted = await writes.writesToErase(query, userId)
-      return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
-    },
+    erase: eventErasure(executor, writes),
 
     async prune (before, limit) {
       await numbering.all()

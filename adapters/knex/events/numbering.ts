@@ -10,8 +10,8 @@ const NUMBERED_TOGETHER = 5000
 const READ_ONLY = '25006'
 
 interface Numbered {
-  /** How many events got a position. */
-  count: number
+  /** True if all events that are committed now have their positions, but for those that an erasure has locked. */
+  isWhole: boolean
   /** The last position that is given, by any process; 0: the server accepts no writes, so none can be given. */
   newest: number
 }
@@ -33,9 +33,9 @@ export function createNumbering ({ transaction, dialect }: Executor, names: Name
       if (isStorageError(error) && error.driverCode === READ_ONLY) return null
       throw error
     })
-    if (rows === null) return { count: 0, newest: 0 }
+    if (rows === null) return { isWhole: true, newest: 0 }
     const [row] = rows
-    return { count: Number(row?.['numbered']), newest: Number(row?.['newest']) }
+    return { isWhole: Number(row?.['numbered']) < NUMBERED_TOGETHER, newest: Number(row?.['newest']) }
   }
 
   const together = gather(1, (statement: string) => statement, async ([statement]) => [await numberOnce(statement)])
@@ -43,7 +43,7 @@ export function createNumbering ({ transaction, dialect }: Executor, names: Name
   return {
     some,
     async all () {
-      if (some !== null) while ((await some()).count === NUMBERED_TOGETHER);
+      if (some !== null) while (!(await some()).isWhole);
     }
   }
 }

@@ -13,6 +13,7 @@ export const postgresWords: WordsSql = {
     `CREATE INDEX ${quoted('users_words')} ON ${users} USING gin ((${VECTOR})) WITH (gin_pending_list_limit = 64)`
   ],
   drop: () => [],
+  removals: null,
   // The planner does not see the value behind a subquery: it would make a plan for each.
   has: () => `${VECTOR} OPERATOR(pg_catalog.@@) CAST((SELECT CAST(? AS text)) AS pg_catalog.tsquery)`,
   numbers: null,
