@@ -3,7 +3,7 @@
 import { cp, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { nodeFileTrace } from '@vercel/nft'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { test } from 'tap'
 import { addFixture, blankProject, command, node } from '../helpers/blank-project.ts'
 import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
@@ -23,7 +23,7 @@ test('a bundle and a traced copy have the page, and find optional packages', asy
   const entry = join(folder, 'app.js')
   t.equal(await node(cwd, entry, ...STORES), ANSWERS, 'as it is')
 
-  const bundle = { entryPoints: [entry], bundle: true, platform: 'node', logLevel: 'error' } as const
+  const bundle: BuildOptions = { entryPoints: [entry], bundle: true, platform: 'node', logLevel: 'error' }
   const commonjs = join(cwd, 'dist', 'app.cjs')
   await build({ ...bundle, format: 'cjs', outfile: commonjs })
   t.equal(await node(cwd, commonjs, ...STORES), ANSWERS, 'a bundle in CommonJS')
