@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module'
 import { CommanderError } from 'commander'
+import { packageRequire } from '../lib/core/optional-packages.ts'
 import { commandFirst } from './common.ts'
 import { EXIT, failureOf } from './failure.ts'
 import { createOutput } from './output.ts'
 import { buildProgram } from './program.ts'
 
-const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
+const { version }: { version: string } = packageRequire('fastify-users/package.json')
 
 // Whoever writes gets the error. Without a listener it would end the process first.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

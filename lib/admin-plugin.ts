@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { html, script, style } from '#admin-page'
 import { accentStyle } from './admin/brand.ts'
 import { type AdminOptions, adminOptionTable, isTextName } from './admin/options.ts'
 import type { PageSettings } from './admin/page-settings.ts'
@@ -40,14 +38,6 @@ function warnOfUnknown (texts: Partial<Texts>, { log }: FastifyInstance, prefix:
   log.warn({ prefix }, `fastify-users/admin: ${words}`)
 }
 
-/** The files that the build has made. */
-async function readPage (): Promise<Record<'html' | 'script' | 'style', string>> {
-  const root = join(createRequire(import.meta.url).resolve('fastify-users/package.json'), '..')
-  const read = (name: string) => readFile(join(root, 'dist', 'admin', name), 'utf8')
-  const [html, script, style] = await Promise.all([read('index.html'), read('admin.js'), read('admin.css')])
-  return { html, script, style }
-}
-
 const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const options = readOptions('fastify-users/admin', adminOptionTable, given)
   warnOfUnknown(given.texts ?? {}, host, `${host.prefix}${options.prefix}`)
@@ -56,7 +46,6 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
     await mount.addOperations(host, () => [capabilitiesOperation(mount.offer)])
   }
 
-  const { html, script, style } = await readPage()
   const { prefix, session = null, title = null, logo, accent, texts, language, direction } = options
   const styles = accent === undefined ? style : style + accentStyle(accent)
   await host.register(async function fastifyUsersAdmin (scope) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
+import { packageRequire } from '../../lib/core/optional-packages.ts'
 import { batchRaceCases } from './batch-races.ts'
 import { batchEventCases } from './batches.ts'
 import type { Cases, Context } from './cases.ts'
@@ -80,7 +80,7 @@ export interface TestStorageOptions {
 /** The fewest records whose lists have every kind of page. */
 const RECORDS_MIN = 100
 
-const { version }: { version: string } = createRequire(import.meta.url)('fastify-users/package.json')
+const { version }: { version: string } = packageRequire('fastify-users/package.json')
 
 /**
  * Registers every duty of the storage interface as a named test, and a last test that prints a report. A name begins

@@ -36,7 +36,8 @@ const groups = {
     Tenants: 'tenants',
     'Row-level security': 'row-level-security',
     'Several mounts': 'several-mounts',
-    'Testing your app': 'testing'
+    'Testing your app': 'testing',
+    'Bundling and testing': 'bundling'
   },
   Operate: {
     Storages: 'storages',

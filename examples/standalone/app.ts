@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users, { type Scope, type UsersOptions } from 'fastify-users'
-import admin from 'fastify-users/admin'
+import admin, { type AdminOptions } from 'fastify-users/admin'
 import webhooks from 'fastify-users/webhooks'
 import { clientErrors } from './client-errors.ts'
 import { baseOf, type Config, ConfigError, listOf, prefixOf } from './config.ts'
@@ -54,17 +54,23 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
     apiKeys: {
       static: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
       routes: config.API_KEY_ROUTES,
+      countUses: config.COUNT_KEY_USES,
       cache: config.KEY_CACHE,
       ...(peppers.length > 0 && { pepper: peppers })
     },
     requireIfMatch: config.REQUIRE_IF_MATCH,
     eventLog: hasEvents && { retention: config.EVENT_DAYS * DAY },
     trash: config.TRASH_DAYS > 0 && { retention: config.TRASH_DAYS * DAY },
+    tenants: config.TENANTS,
     migrate: true,
     ...(config.FIELDS_FILE !== '' && {
       fields: {
         schema: readFields(config.FIELDS_FILE),
-        filterable: listOf(config.FILTERABLE_FIELDS),
+        filterable: [
+          ...listOf(config.FILTERABLE_FIELDS),
+          ...listOf(config.FOLDED_FIELDS).map((field) => ({ field, match: 'folded' as const }))
+        ],
+        searchable: listOf(config.SEARCHABLE_FIELDS),
         unique: listOf(config.UNIQUE_FIELDS)
       }
     }),
@@ -75,6 +81,15 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
       ...(config.DELETES_PER_HOUR > 0 && { deletions: { max: config.DELETES_PER_HOUR, window: HOUR } }),
       ...(config.MAX_IN_FLIGHT > 0 && { inFlight: config.MAX_IN_FLIGHT })
     }
+  }
+}
+
+/** The name and the image of the page. @throws ConfigError if there is no such image */
+function brandOf ({ ADMIN_TITLE: title, ADMIN_LOGO_FILE: file }: Config): Pick<AdminOptions, 'title' | 'logo'> {
+  try {
+    return { ...(title !== '' && { title }), ...(file !== '' && { logo: readFileSync(file) }) }
+  } catch {
+    throw new ConfigError(['ADMIN_LOGO_FILE must be the path of a file that can be read'])
   }
 }
 
@@ -114,7 +129,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     // In the networks that the operator allows, receivers are often without TLS.
     await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })
   }
-  if (config.ADMIN_PAGE) await app.register(admin, { prefix: `${base}/admin` })
+  if (config.ADMIN_PAGE) await app.register(admin, { prefix: `${base}/admin`, ...brandOf(config) })
   // A scope of its own: what its hooks add to answers is for the page alone.
   await app.register(docs, { path: `${base}/docs` })
 
@@ -124,10 +139,15 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
 
   // Only what stands behind a key is described.
   const hidden = { schema: { hide: true } }
+  app.get(`${base}/`, hidden, async (_request, reply) => config.ADMIN_PAGE
+    ? reply.redirect(`${base}/admin/`)
+    : { api: prefixOf(config), docs: `${base}/docs`, openapi: `${base}/openapi.json`, health: `${base}/health` })
+  // A probe comes every few seconds: only its failures are logged.
+  const probe = { ...hidden, logLevel: 'warn' } as const
   app.get(`${base}/openapi.json`, hidden, async () => app.swagger())
-  app.get(`${base}/health`, hidden, async () => ({ status: 'alive' }))
+  app.get(`${base}/health`, probe, async () => ({ status: 'alive' }))
   const readiness = createReadiness(storage)
-  app.get(`${base}/ready`, hidden, async (_request, reply) => {
+  app.get(`${base}/ready`, probe, async (_request, reply) => {
     const status = await readiness()
     if (status === 'unavailable') reply.code(503).header('retry-after', '5')
     return { status }

@@ -71,8 +71,11 @@ function beyondForm (config: Config): string[] {
   if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   }
-  for (const name of ['FILTERABLE_FIELDS', 'UNIQUE_FIELDS'] as const) {
+  for (const name of ['FILTERABLE_FIELDS', 'FOLDED_FIELDS', 'SEARCHABLE_FIELDS', 'UNIQUE_FIELDS'] as const) {
     if (config[name] !== '' && config.FIELDS_FILE === '') problems.push(`${name} needs FIELDS_FILE`)
+  }
+  if (!config.ADMIN_PAGE && (config.ADMIN_TITLE !== '' || config.ADMIN_LOGO_FILE !== '')) {
+    problems.push('ADMIN_TITLE and ADMIN_LOGO_FILE need ADMIN_PAGE=true')
   }
   return problems
 }

@@ -10,6 +10,8 @@ const ALL: Scope[] = [
   'webhooks:write'
 ]
 
+const OF_TENANTS: Scope[] = ['tenants:read', 'tenants:delete']
+
 // More than the text of a key has.
 const KEY_BYTES = 256
 
@@ -39,7 +41,8 @@ export async function createFirstKey (app: FastifyInstance, config: Config): Pro
     // Room on the disk, before there is a key.
     await file?.writeFile(' '.repeat(KEY_BYTES))
     await file?.sync()
-    const first = await apiKeys.createFirst({ name: 'first key', scopes: ALL, expiresAt: null })
+    const scopes = config.TENANTS ? [...ALL, ...OF_TENANTS] : ALL
+    const first = await apiKeys.createFirst({ name: 'first key', scopes, expiresAt: null })
     if (first !== null && file !== null) {
       const { bytesWritten } = await file.write(`${first.key}\n`, 0)
       await file.truncate(bytesWritten)

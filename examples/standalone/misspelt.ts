@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein'
 
-// Other programs have variables too, and a minor version adds some of ours. So only what must be a mistake ends the
-// start: a typo, or another form of a name without which data or security would be lost unnoticed. If the right name
-// is set as well, nothing is lost.
+// Other programs have variables too. So only names that look like ours end the start: a typo, another form of a name
+// without which data or security would be lost unnoticed, and a longer or shorter form of one. If the right name is set
+// as well, nothing is lost.
 
 /** Names that are not ours and look like it, with what to say of each. */
 export interface Misspelt {
@@ -52,7 +52,7 @@ export function misspelt (env: NodeJS.ProcessEnv, names: readonly string[]): Mis
       VITAL.find(([form]) => form.test(large))?.[1]
     const ours = near ?? names.find((each) => isLonger(large, each) || isLonger(each, large))
     if (ours === undefined) continue
-    const isRefused = near !== undefined && !isSet(ours) && name !== ONE_KEY
+    const isRefused = !isSet(ours) && name !== ONE_KEY
     result[isRefused ? 'refused' : 'ignored'].push(`${name} is not a variable of this service: did you mean ${ours}?`)
   }
   return result

@@ -34,7 +34,9 @@ async function start (): Promise<void> {
   await requireFreePort(config)
   const app = await buildApp(config, loggerOptions(config.LOG_LEVEL, process.stderr.isTTY))
   closeOnSignal(app)
-  for (const line of ignoredVariables(process.env)) app.log.warn(line)
+  // Whatever is logged besides: nothing else says that a setting has no effect.
+  const warnings = app.log.child({}, { level: 'warn' })
+  for (const line of ignoredVariables(process.env)) warnings.warn(line)
   const key = await createFirstKey(app, config)
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
     // Somebody has taken the port at this very moment. A key that is there must be seen.

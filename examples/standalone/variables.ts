@@ -13,7 +13,10 @@ const choice = (usual: string, choices: readonly string[]) => Type.Union(choices
 const matching = (pattern: string, what: string, usual = '') =>
   Type.String({ default: usual, pattern, description: what })
 
+const names = matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas')
+
 const PATH = 'a path that begins with /, of letters, digits and . _ ~ - /'
+const TITLE = '^(?:(?! )[^\\x00-\\x1f\\x7f]{1,60}(?<! ))?$'
 const NETWORKS = '^[0-9A-Fa-f.:/, ]*$'
 const SECRET = '[\\x21-\\x2b\\x2d-\\x7e]{32,}'
 const SECRETS = `^(?:${SECRET}(?:,${SECRET})*)?$`
@@ -47,6 +50,7 @@ export const variables = {
 
   API_KEYS: matching(SECRETS, 'keys of at least 32 visible ASCII characters each, separated by commas'),
   API_KEY_ROUTES: flag(false),
+  COUNT_KEY_USES: flag(false),
   FIRST_KEY_FILE: path('the path of a file that does not exist yet'),
   FASTIFY_USERS_PEPPER: matching(
     SECRETS,
@@ -62,8 +66,11 @@ export const variables = {
   REQUIRE_IF_MATCH: flag(false),
 
   FIELDS_FILE: path('the path of a JSON Schema of the fields of users'),
-  FILTERABLE_FIELDS: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
-  UNIQUE_FIELDS: matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas'),
+  FILTERABLE_FIELDS: names,
+  FOLDED_FIELDS: names,
+  SEARCHABLE_FIELDS: names,
+  UNIQUE_FIELDS: names,
+  TENANTS: flag(false),
   EVENT_LOG: flag(false),
   EVENT_DAYS: Type.Integer({
     default: 30, minimum: 1, maximum: 36_500, description: 'a number of days from 1 to 36500'
@@ -78,6 +85,8 @@ export const variables = {
   WEBHOOK_NETWORKS: matching(NETWORKS, 'networks such as 10.1.0.0/16, separated by commas'),
 
   ADMIN_PAGE: flag(true),
+  ADMIN_TITLE: matching(TITLE, 'at most 60 characters in one line, without a blank at the ends'),
+  ADMIN_LOGO_FILE: path('the path of an SVG, PNG, JPEG, WebP or GIF of at most 32 KiB'),
   METRICS_ENABLED: flag(false),
   LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 }

@@ -6,6 +6,7 @@
 import { METHODS, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
+import { packageRequire } from '../core/optional-packages.ts'
 import { http2Stream } from './break-off.ts'
 
 /**
@@ -13,8 +14,7 @@ import { http2Stream } from './break-off.ts'
  */
 function findEmptyFunction (): unknown {
   try {
-    const require = createRequire(import.meta.url)
-    return createRequire(require.resolve('fastify'))('abstract-logging').info
+    return createRequire(packageRequire.resolve('fastify'))('abstract-logging').info
   } catch {
     // Without a function to compare with, no logger is silent.
     return null

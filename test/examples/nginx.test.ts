@@ -2,9 +2,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
@@ -25,8 +25,12 @@ async function freePort (): Promise<number> {
   return port
 }
 
-/** Starts nginx with the file, on free ports, with a certificate of its own. */
-async function startNginx (t: Test, service: URL): Promise<{ http: number, https: number, log: string }> {
+/** Starts nginx with the file, on free ports, with a certificate of its own; `around`: settings of the machine's. */
+async function startNginx (
+  t: Test,
+  service: URL,
+  around = ''
+): Promise<{ http: number, https: number, log: string }> {
   const directory = await temporaryDirectory(t)
   const [http, https] = [await freePort(), await freePort()]
   const [cert, key, log] = ['cert.pem', 'key.pem', 'access.log'].map((name) => join(directory, name))
@@ -38,7 +42,7 @@ async function startNginx (t: Test, service: URL): Promise<{ http: number, https
     [/server 127\.0\.0\.1:3000;/, `server ${service.host};`], [/listen 80;/, `listen 127.0.0.1:${http};`],
     [/listen 443 ssl http2;/, `listen 127.0.0.1:${https} ssl http2;`], [/ {2}listen \[::\]:.*\n/g, ''],
     [/ssl_certificate \S+;/, `ssl_certificate ${cert};`], [/ssl_certificate_key \S+;/, `ssl_certificate_key ${key};`],
-    [/access_log \S+ /, `access_log ${log} `]
+    [/access_log \S+ /g, `access_log ${log} `]
   ]
   let text = await readFile(CONFIG, 'utf8')
   for (const [pattern, replacement] of replacements) {
@@ -50,7 +54,7 @@ async function startNginx (t: Test, service: URL): Promise<{ http: number, https
     .map((name) => `${name}_temp_path ${join(directory, 'temp', name)};`).join('\n')
   const config = join(directory, 'nginx.conf')
   await writeFile(config, `daemon off;\nmaster_process off;\npid ${join(directory, 'pid')};\nerror_log stderr;\n` +
-    `events {}\nhttp {\naccess_log off;\n${paths}\n${text}\n}\n`)
+    `events {}\nhttp {\naccess_log off;\n${around}\n${paths}\n${text}\n}\n`)
   const args = ['-p', directory, '-c', config, '-e', 'stderr']
   const child = spawn(NGINX ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(async () => {
@@ -88,6 +92,71 @@ async function textOf (response: IncomingMessage): Promise<string> {
   return text
 }
 
+/** The whole answer to a request that is sent byte for byte, which no client of Node.js would send. */
+async function rawAnswer (port: number, head: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.end(head)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
+}
+
+test('nginx with deploy/nginx.conf leads to its own name, and splits no response', { skip }, async (t) => {
+  const { http, log } = await startNginx(t, new URL('http://127.0.0.1:9'))
+  for (const [path, host] of [
+    ['/admin%0d%0aSet-Cookie:%20own=1', 'users.example.org'], ['/docs/%0aX-Own:1?q=%0d%0aX-Own:1', 'users.example.org'],
+    ['/admin/', 'evil.example'], ['//evil.example/../admin', 'users.example.org']
+  ]) {
+    const [head = ''] = (await rawAnswer(http, `GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).split('\r\n\r\n')
+    const [status, ...fields] = head.split('\r\n')
+    t.equal(status, 'HTTP/1.1 301 Moved Permanently')
+    t.ok(fields.includes(`Location: https://users.example.org${path}`), head)
+    t.strictSame(fields.map((field) => field.split(':')[0]),
+      ['Server', 'Date', 'Content-Type', 'Content-Length', 'Connection', 'Location'], 'and nothing else')
+  }
+  t.match(await readFile(log, 'utf8'), '"GET /admin%0d%0aSet-Cookie:%20own=1" 301', 'as it was sent')
+  t.match(await readFile(log, 'utf8'), '"GET /docs/%0aX-Own:1" 301', 'without its query')
+})
+
+test('nginx with deploy/nginx.conf tells the service its own name, whatever a client claims', { skip }, async (t) => {
+  const service = createHttpServer((request, response) => { response.end(JSON.stringify(request.headers)) })
+  await once(service.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => service.close())
+  const { port }: AddressInfo = Object(service.address())
+  const { https } = await startNginx(t, new URL(`http://127.0.0.1:${port}`))
+  for (const path of ['/v1/users', '/v1/events']) {
+    const headers = {
+      host: 'evil.example',
+      forwarded: 'for=192.0.2.1;host=evil.example',
+      'x-forwarded-for': '192.0.2.1',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http'
+    }
+    const { response } = await open({ port: https, path, headers }, '')
+    t.strictSame(JSON.parse(await textOf(await response)), {
+      host: 'users.example.org', 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https'
+    }, path)
+  }
+})
+
+test('nginx with deploy/nginx.conf keeps ETags strong where the machine compresses', { skip }, async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:', TRUST_PROXY: '127.0.0.1' })
+  const url = new URL(await service.printed(/curl .* (\S+)\n/))
+  const authorization = `Bearer ${KEY.exec(service.stdout())?.[0]}`
+  const { https } = await startNginx(t, url, 'gzip on; gzip_proxied any; gzip_min_length 1; gzip_types *;')
+  const headers = { authorization, 'accept-encoding': 'gzip', 'content-type': 'application/json' }
+  const send = async (method: string, path: string, body = '', more = {}) => {
+    const { request, response } = await open({ port: https, path, method, headers: { ...headers, ...more } }, body)
+    const answer = await response
+    t.equal(answer.headers['content-encoding'], undefined, request.path)
+    return { status: answer.statusCode, etag: answer.headers.etag, body: JSON.parse(await textOf(answer)) }
+  }
+  const { body: { id } } = await send('POST', '/v1/users', '{"name":"Ann","email":"ann@example.org"}')
+  const { etag } = await send('GET', `/v1/users/${id}`)
+  t.equal(etag, '"1"')
+  t.equal((await send('PATCH', `/v1/users/${id}`, '{"name":"Anna"}', { 'if-match': etag })).status, 200)
+})
+
 test('nginx with deploy/nginx.conf serves the service over TLS, streams, and shows no metrics', { skip }, async (t) => {
   const service = startService(t, await temporaryDirectory(t), {
     DATABASE_URL: 'memory:', EVENT_LOG: 'true', METRICS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1'
@@ -112,7 +181,7 @@ test('nginx with deploy/nginx.conf serves the service over TLS, streams, and sho
   t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(1024 * 1024)), 400, 'a batch of 1 MiB gets there')
   t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(3 * 1024 * 1024)), 413)
   for (const [path, status, location] of [
-    ['/admin/', 301, 'https://127.0.0.1/admin/'], ['/v1/users', 403, undefined]
+    ['/admin/', 301, 'https://users.example.org/admin/'], ['/v1/users', 403, undefined]
   ] as const) {
     const response = await fetch(`http://127.0.0.1:${http}${path}`, { redirect: 'manual' })
     t.strictSame([response.status, response.headers.get('location') ?? undefined], [status, location], path)

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../helpers/stores.ts'
 const SECRET = 's'.repeat(32)
 const saidOf = (name: string, ours: string) => [`${name} is not a variable of this service: did you mean ${ours}?`]
 
-test('refuses a typo, and another form of what it must not do without', async (t) => {
+test('refuses what looks like a variable of its own', async (t) => {
   for (const [name, ours] of [
     ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEYZ', 'API_KEYS'],
     ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
@@ -16,7 +16,9 @@ test('refuses a typo, and another form of what it must not do without', async (t
     ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['TLS_KEY', 'TLS_KEY_FILE'],
     ['TRUST_PROXIES', 'TRUST_PROXY'], ['DATABASE', 'DATABASE_URL'], ['DATABASE_HOST', 'DATABASE_URL'],
     ['DATABASE_PORT', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'], ['USERS_PEPPER', 'FASTIFY_USERS_PEPPER'],
-    ['API_KEYS_PATH', 'API_KEYS']
+    ['API_KEYS_PATH', 'API_KEYS'], ['KEY_CACHE_DIR', 'KEY_CACHE'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'],
+    ['FIRST_KEY', 'FIRST_KEY_FILE'], ['EVENT_LOG_PORT', 'EVENT_LOG'], ['TENANT', 'TENANTS'],
+    ['ADMIN_LOGO', 'ADMIN_LOGO_FILE']
   ] as const) {
     t.strictSame(problemsOf({ [name]: 'postgres://secret@host/db' }), saidOf(name, ours))
     t.strictSame(ignoredVariables({ [name]: 'postgres://secret@host/db' }), [])
@@ -24,17 +26,13 @@ test('refuses a typo, and another form of what it must not do without', async (t
 })
 
 test('takes variables of other programs for what they are', async (t) => {
+  t.strictSame(problemsOf({ API_KEY: 'secret' }), [])
+  t.strictSame(ignoredVariables({ API_KEY: 'secret' }), saidOf('API_KEY', 'API_KEYS'))
   for (const [name, ours] of [
-    ['API_KEY', 'API_KEYS'], ['KEY_CACHE_DIR', 'KEY_CACHE'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'],
-    ['FIRST_KEY', 'FIRST_KEY_FILE'], ['EVENT_LOG_PORT', 'EVENT_LOG']
+    ['DATABASE_HOST', 'DATABASE_URL'], ['DATABASE_URI', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'],
+    ['KEY_CACHE_DIR', 'KEY_CACHE']
   ] as const) {
-    t.strictSame(problemsOf({ [name]: 'secret' }), [], name)
-    t.strictSame(ignoredVariables({ [name]: 'secret' }), saidOf(name, ours))
-  }
-  for (const [name, ours] of [
-    ['DATABASE_HOST', 'DATABASE_URL'], ['DATABASE_URI', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER']
-  ] as const) {
-    const env = { [name]: 'secret', DATABASE_URL: 'memory:', FASTIFY_USERS_PEPPER: SECRET }
+    const env = { [name]: 'secret', DATABASE_URL: 'memory:', FASTIFY_USERS_PEPPER: SECRET, KEY_CACHE: '5' }
     t.strictSame(problemsOf(env), [], `${name} beside ${ours}`)
     t.strictSame(ignoredVariables(env), saidOf(name, ours))
   }
@@ -55,9 +53,13 @@ test('takes variables of other programs for what they are', async (t) => {
   }
 })
 
-test('warns in the log of a variable that is ignored, without its value', async (t) => {
+test('warns of a variable that is ignored at any level of the log, without its value', async (t) => {
   const service = startService(t, await temporaryDirectory(t), {
-    DATABASE_URL: 'memory:', KEY_CACHE_DIR: '/hunter2', RATE_LIMIT_PORT: 'tcp://10.0.0.11:80'
+    DATABASE_URL: 'memory:',
+    LOG_LEVEL: 'silent',
+    KEY_CACHE: '5',
+    KEY_CACHE_DIR: '/hunter2',
+    RATE_LIMIT_PORT: 'tcp://10.0.0.11:80'
   })
   await service.printed(KEY)
   const lines = service.stderr().trim().split('\n').map((line) => JSON.parse(line))

@@ -8,7 +8,9 @@ import { readConfig } from '../../examples/standalone/config.ts'
 import { createFirstKey } from '../../examples/standalone/first-key.ts'
 import { lint } from '../helpers/description.ts'
 import { startService } from '../helpers/service.ts'
+import { problemsOf } from '../helpers/service-config.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 import '../helpers/watch-fetch.ts'
 
 test('what only shows when it is used names its variable too', async (t) => {
@@ -75,6 +77,85 @@ test('BASE_PATH moves everything, and the pages with what they load', async (t) 
       }
     }
   }
+})
+
+test('tenants, searched and folded fields, uses of keys and the brand of the page are set by variables', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const [fields, logo] = [join(directory, 'fields.json'), join(directory, 'logo.svg')]
+  await writeFile(fields, JSON.stringify({
+    type: 'object', properties: { city: { type: 'string' }, plan: { type: 'string' }, notes: { type: 'string' } }
+  }))
+  await writeFile(logo, '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  const config = readConfig({
+    DATABASE_URL: 'memory:',
+    API_KEY_ROUTES: 'true',
+    API_KEYS: '',
+    COUNT_KEY_USES: 'true',
+    TENANTS: 'true',
+    FIELDS_FILE: fields,
+    FILTERABLE_FIELDS: 'plan',
+    FOLDED_FIELDS: 'city',
+    SEARCHABLE_FIELDS: 'notes',
+    ADMIN_TITLE: 'People of Acme',
+    ADMIN_LOGO_FILE: logo
+  })
+  const app = await buildApp(config, false)
+  t.teardown(() => app.close())
+  const headers = { authorization: `Bearer ${await createFirstKey(app, config)}` }
+  const get = async (path: string) => (await app.inject({ url: `/v1/${path}`, headers })).json()
+  for (const [tenant, city] of [['acme', 'München'], ['shop', 'Wien']]) {
+    const payload = { name: 'Ann', email: 'ann@example.org', tenant, city, plan: 'pro', notes: 'likes alpine tea' }
+    t.equal((await app.inject({ method: 'POST', url: '/v1/users', headers, payload })).statusCode, 201)
+  }
+  t.strictSame((await get('tenants')).data, [{ id: 'acme', users: 1 }, { id: 'shop', users: 1 }])
+  t.equal((await get('users?city=munchen')).meta.total, 1, 'folded')
+  t.equal((await get('users?q=alpine')).meta.total, 2, 'searched')
+  t.equal((await get('users?plan=PRO')).meta.total, 0, 'exact')
+  const { data: [key] } = await get('api-keys')
+  t.ok(Array.isArray((await get(`api-keys/${key.id}/uses`)).data), 'counted')
+  t.match((await app.inject('/admin/settings.json')).json(), {
+    title: 'People of Acme', logo: /^data:image\/svg\+xml/
+  })
+
+  // API_KEYS are the platform's.
+  const secret = 's'.repeat(32)
+  const withStatic = await buildApp(readConfig({ DATABASE_URL: 'memory:', TENANTS: 'true', API_KEYS: secret }), false)
+  t.teardown(() => withStatic.close())
+  const { statusCode } = await withStatic.inject({ url: '/v1/users', headers: { authorization: `Bearer ${secret}` } })
+  t.equal(statusCode, 200)
+  t.strictSame(problemsOf({ SEARCHABLE_FIELDS: 'notes' }), ['SEARCHABLE_FIELDS needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ FOLDED_FIELDS: 'city' }), ['FOLDED_FIELDS needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ ADMIN_TITLE: ' a' }).length, 1)
+  t.strictSame(problemsOf({ ADMIN_TITLE: 'a', ADMIN_PAGE: 'false' }),
+    ['ADMIN_TITLE and ADMIN_LOGO_FILE need ADMIN_PAGE=true'])
+  for (const [file, message] of [
+    [join(directory, 'none'), /ADMIN_LOGO_FILE must be the path of a file/], [fields, /logo must be/]
+  ] as const) {
+    await t.rejects(buildApp(readConfig({ DATABASE_URL: 'memory:', ADMIN_LOGO_FILE: file }), false), { message })
+  }
+})
+
+test('/ leads to the page, or says what is where', async (t) => {
+  for (const [BASE_PATH, base] of [['', ''], ['/people/', '/people']] as const) {
+    const withPage = await buildApp(readConfig({ DATABASE_URL: 'memory:', BASE_PATH }), false)
+    const without = await buildApp(readConfig({ DATABASE_URL: 'memory:', BASE_PATH, ADMIN_PAGE: 'false' }), false)
+    t.teardown(() => Promise.all([withPage.close(), without.close()]))
+    const { statusCode, headers: { location } } = await withPage.inject(`${base}/`)
+    t.strictSame([statusCode, location], [302, `${base}/admin/`])
+    t.equal((await withPage.inject(String(location))).statusCode, 200)
+    const places = (await without.inject(`${base}/`)).json()
+    t.strictSame(places, {
+      api: `${base}/v1`, docs: `${base}/docs`, openapi: `${base}/openapi.json`, health: `${base}/health`
+    })
+  }
+})
+
+test('a probe that succeeds has no line in the log', async (t) => {
+  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:' })
+  const url = await service.printed(/Health {2}(\S+)/)
+  for (const path of ['health', 'ready', 'health', 'none']) await (await fetch(new URL(path, url))).text()
+  await until('the last request is logged', () => service.stderr().includes('/none'))
+  t.notMatch(service.stderr(), /\/health|\/ready/)
 })
 
 test('serves over TLS', async (t) => {

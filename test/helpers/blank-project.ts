@@ -14,7 +14,8 @@ const run = promisify(execFile)
 const ownEnv = () => Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:npm_(?:package|lifecycle|command)|_?TAP)/.test(name))
 )
-const command = (cwd: string, ...args: readonly string[]) =>
+/** Runs a command in a project. */
+export const command = (cwd: string, ...args: readonly string[]) =>
   run('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env: ownEnv() })
 
 async function versionOf (name: string): Promise<string> {

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Knex } from 'knex'
-import { requireOptional } from '../../../lib/core/optional-packages.ts'
+import { packageRequire, requireOptional } from '../../../lib/core/optional-packages.ts'
 import { sqlite3ClientOf } from './knex-internals.ts'
 
 /** The used parts of `node:sqlite`. Its types come with later versions of Node.js than our oldest. */
@@ -41,7 +40,7 @@ function loadOrUndefined (load: (name: string) => NodeSqlite): NodeSqlite | unde
  * there.
  */
 export function nodeSqlite (
-  load: (name: string) => NodeSqlite = createRequire(import.meta.url)
+  load: (name: string) => NodeSqlite = packageRequire
 ): NodeSqlite | undefined {
   const { emitWarning } = process
   process.emitWarning = () => {}

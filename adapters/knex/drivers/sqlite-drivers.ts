@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Knex } from 'knex'
+import { packageRequire } from '../../../lib/core/optional-packages.ts'
 import { betterSqlite3Driver } from './better-sqlite3.ts'
 import type { SqliteDriverMethods } from './driver.ts'
 import { clientOn, type NodeSqlite, nodeSqlite } from './node-sqlite-client.ts'
@@ -37,7 +37,7 @@ interface Database {
 const OLD_NODE_VERSIONS = { 'better-sqlite3': '@12', '@photostructure/sqlite': '@1', sqlite3: '' }
 
 const thisProcess = (): DriverSource =>
-  ({ require: createRequire(import.meta.url), nodeVersion: process.version, nodeSqlite })
+  ({ require: packageRequire, nodeVersion: process.version, nodeSqlite })
 const majorOf = (version: string): number => Number.parseInt(version.replace('v', ''), 10)
 
 /** Loads a package; `open` loads its binary. Returns its version. @throws Error with the command that helps */

@@ -37,7 +37,7 @@ export async function createCounters (
   { default: rateLimit }: RateLimitPackage,
   { cache, redis, store, nameSpace = 'fastify-users:', skipOnError = false }: CounterOptions
 ): Promise<CreateCounter> {
-  const { fastify } = await import('fastify')
+  const { default: fastify } = await import('fastify')
   const instance = fastify()
   const inProcess = class extends MemoryCounters { constructor () { super(cache) } }
   const where = redis === undefined ? { store: store ?? inProcess } : { redis }
