@@ -2,6 +2,8 @@ import type { Knex } from 'knex'
 import { defaulted, optional, type OptionsOf, readOptions, required } from '../lib/core/option-table.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
+import { isStorageError } from '../lib/storage/storage-error.ts'
+import { ofDriver } from './knex/connection/driver-errors.ts'
 import { retryWhileBusy } from './knex/connection/retry-while-busy.ts'
 import { silentLogger } from './knex/drivers/knex-internals.ts'
 import { onWatchedFile, openSqliteFile, type SqliteFile } from './knex/connection/sqlite-file.ts'
@@ -19,7 +21,8 @@ const CACHE_KIB = 16_384
 // SQLite's default is 1000. With fewer checkpoints an import takes a tenth less, and of single creations the p99 is 1.2
 // instead of 1.7 ms, and the longest no longer.
 const CHECKPOINT_PAGES = 4000
-const WAL_TIMEOUT_MS = 5000
+// Less than the wait for a connection, whose caller then learns of the lock.
+const WAL_TIMEOUT_MS = 4500
 const WAIT_MS = 5000
 
 export type { SqliteDriver }
@@ -75,20 +78,20 @@ function preparer ({ execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile 
   ].map((each) => `PRAGMA ${each};`).join(' ')
   return (connection: unknown, done: (error: unknown) => void): void => {
     file?.opened()
-    retryWhileBusy(() => execute(connection, settings), performance.now() + WAL_TIMEOUT_MS).then(() => done(null), done)
+    retryWhileBusy(() => execute(connection, settings), performance.now() + WAL_TIMEOUT_MS)
+      .then(() => done(null), (error) => done(ofDriver(error)))
   }
 }
 
 /** Migrates with files for what has to be sorted: the values for a new index may not fit into the memory. */
 function migratingOnDisk (knex: Knex, migrate: KnexStorage['migrate']): KnexStorage['migrate'] {
-  // If it fails, the migration does so too, with an error of the store's.
-  const sortIn = async (place: 'FILE' | 'MEMORY') => knex.raw(`PRAGMA temp_store = ${place}`).catch(() => {})
+  const sortIn = async (place: 'FILE' | 'MEMORY') => knex.raw(`PRAGMA temp_store = ${place}`)
   return async (requirements) => {
-    await sortIn('FILE')
+    await sortIn('FILE').catch((error) => { throw isStorageError(error) ? error : ofDriver(error) })
     try {
       await migrate(requirements)
     } finally {
-      await sortIn('MEMORY')
+      await sortIn('MEMORY').catch(() => {})
     }
   }
 }

@@ -50,11 +50,12 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
       log.warn({ err }, 'could not store how often API keys were used; retrying in a minute')
     })
   const membership = joinMounts(options)
-  await openStorage(host, log, verifier, uses, options, membership)
+  const { opened } = await openStorage(host, log, verifier, uses, options, membership)
 
   const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
-  const services = createServices(host, options, { log, storage, fields, verifier, uses, securityLog, membership })
+  const parts = { log, storage, fields, verifier, uses, securityLog, membership, opened }
+  const services = createServices(host, options, parts)
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
   warnOfTrust(host, log)

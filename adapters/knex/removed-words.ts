@@ -4,12 +4,12 @@ import type { Names } from './tables/names.ts'
 
 /**
  * Makes the function that takes the words of deleted and changed users out of the index, where a removal only marks
- * them. It works in steps beside requests, as long as `goesOn`. Whatever ends it, the next call goes on.
+ * them. It works in steps beside requests, until the storage is `closing`. Whatever ends it, the next call goes on.
  */
 export function wordRemoval (
   { dialect, transaction }: Executor,
   names: Names,
-  goesOn: () => boolean
+  closing: () => AbortSignal
 ): () => Promise<void> {
   const sql = dialect.words.removals?.(names) ?? null
   if (sql === null) return async () => {}
@@ -31,11 +31,12 @@ export function wordRemoval (
   })
 
   return async () => {
+    const signal = closing()
     if (!await take(first)) return
     const requests = watchForegroundRequests()
     try {
       do await requests.yieldToRequests()
-      while (goesOn() && await take(next))
+      while (!signal.aborted && await take(next))
     } finally {
       requests.close()
     }

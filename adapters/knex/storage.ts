@@ -120,8 +120,9 @@ function storageOf (
     isTried = wasTried
   }
 
-  let isClosed = false
-  const removeWords = wordRemoval(pool, names, () => !isClosed)
+  // A host may use a storage on its Knex instance again.
+  let closing = new AbortController()
+  const removeWords = wordRemoval(pool, names, () => closing.signal)
   const uniqueFields = new Set<string>()
   const usersOn = (executor: Executor, books: Bookkeeping) =>
     knexUsers(executor, names, uniqueFields, compaction, books)
@@ -134,7 +135,7 @@ function storageOf (
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
-    const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables })
+    const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables, closing: () => closing.signal })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
     return {
@@ -177,7 +178,8 @@ function storageOf (
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const close = async (): Promise<void> => {
-    isClosed = true
+    closing.abort()
+    closing = new AbortController()
     await standbys?.close()
     await snapshots.close()
     await compaction.close()

@@ -147,9 +147,11 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
   app.get(`${base}/openapi.json`, hidden, async () => app.swagger())
   app.get(`${base}/health`, probe, async () => ({ status: 'alive' }))
   const readiness = createReadiness(storage)
+  let isOpen = false
+  app.users.ready().then(() => { isOpen = true }, () => {})
   app.get(`${base}/ready`, probe, async (_request, reply) => {
-    const status = await readiness()
-    if (status === 'unavailable') reply.code(503).header('retry-after', '5')
+    const status = isOpen ? await readiness() : 'migrating'
+    if (status === 'unavailable' || status === 'migrating') reply.code(503).header('retry-after', '5')
     return { status }
   })
   return app

@@ -1,6 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Storage } from 'fastify-users'
 
 const REMEMBERED_MS = 1000
+// Probes often wait no longer than two seconds. A frozen database takes five and a half to be known as such.
+const ANSWER_MS = 1500
 
 /** `read-only`: the database answers, and accepts no writes at the moment. */
 type State = 'ready' | 'read-only' | 'unavailable'
@@ -24,8 +27,12 @@ async function stateOf (storage: Checked): Promise<State> {
  */
 export function createReadiness (storage: Checked): () => Promise<State> {
   let answer: Promise<State> | null = null
+  async function ask (): Promise<State> {
+    const late = wait(ANSWER_MS, 'unavailable' as const, { ref: false })
+    return Promise.race([stateOf(storage).catch(() => 'unavailable' as const), late])
+  }
   return async () => {
-    answer ??= stateOf(storage).catch(() => 'unavailable' as const).finally(() => {
+    answer ??= ask().finally(() => {
       setTimeout(() => { answer = null }, REMEMBERED_MS).unref()
     })
     return answer

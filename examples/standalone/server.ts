@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { buildApp } from './app.ts'
 import { closeOnSignal } from './close.ts'
 import { baseOf, type Config, ConfigError, ignoredVariables, prefixOf, readConfig } from './config.ts'
@@ -34,15 +35,22 @@ async function start (): Promise<void> {
   await requireFreePort(config)
   const app = await buildApp(config, loggerOptions(config.LOG_LEVEL, process.stderr.isTTY))
   closeOnSignal(app)
+  let isClosing = false
+  app.addHook('preClose', async () => { isClosing = true })
   // Whatever is logged besides: nothing else says that a setting has no effect.
   const warnings = app.log.child({}, { level: 'warn' })
   for (const line of ignoredVariables(process.env)) warnings.warn(line)
-  const key = await createFirstKey(app, config)
+  // Where tables are migrated for long, `/health` and `/ready` are answered meanwhile.
+  const isOpen = await Promise.race([app.users.ready().then(() => true), setImmediate(false)])
+  const early = isOpen ? await createFirstKey(app, config) : null
   const address = await app.listen({ host: config.HOST, port: config.PORT }).catch((error: unknown) => {
     // Somebody has taken the port at this very moment. A key that is there must be seen.
-    if (key !== null) process.stdout.write(keyLine(key, config.FIRST_KEY_FILE))
+    if (early !== null) process.stdout.write(keyLine(early, config.FIRST_KEY_FILE))
     throw error
   })
+  await app.users.ready().catch((error: unknown) => { if (!isClosing) throw error })
+  if (isClosing) return
+  const key = isOpen ? early : await createFirstKey(app, config)
   process.stdout.write(welcome(address, config, key))
 }
 

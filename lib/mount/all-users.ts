@@ -10,6 +10,13 @@ import { requireTenants, type Tenants } from './tenants.ts'
 /** `app.users`: with the option `tenants`, those of every tenant. */
 export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
   /**
+   * Resolves when the storage is open. Usually that is when `app.register()` has ended. If it takes most of the host's
+   * `pluginTimeout`, as a migration of many users may, it goes on in the background: until it ends, requests get 503,
+   * and the methods here throw `storage_unavailable`.
+   * @throws what `app.register()` would, if the storage can't be opened, or the host is closed before
+   */
+  ready (): Promise<void>
+  /**
    * The same for one tenant: what belongs to others is not there, and what is made belongs to it. A tenant needs no
    * creation. Both members throw a TypeError without the option `tenants`.
    * @throws `validation_failed` for what is no name of a tenant
@@ -47,10 +54,11 @@ export interface TenantMethods {
 }
 
 /** Makes `app.users`. `tenants`: null without the option `tenants`. */
-export function createUsers (own: TenantUsers, tenants: Tenants | null): Users {
+export function createUsers (own: TenantUsers, tenants: Tenants | null, opened: Promise<void>): Users {
   const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
     ...own,
+    ready: () => opened,
     tenant: (name: string) => some().of(name).inProcess,
     tenants: Object.freeze({
       async list (query: PagingQuery = {}) {

@@ -32,6 +32,8 @@ export interface ServiceParts {
   uses: UseCounter | null
   securityLog: SecurityLog
   membership: Membership
+  /** Settles when the storage is open, or can't be opened. */
+  opened: Promise<void>
 }
 
 export type Services = ReturnType<typeof createServices>
@@ -46,7 +48,7 @@ function ofTenant (on: Events['on'], tenant: string): Events['on'] {
 
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
-  const { log, storage, fields, verifier, uses, securityLog, membership } = parts
+  const { log, storage, fields, verifier, uses, securityLog, membership, opened } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log, options.tenants)
   const present = eventPresenter(presenter)
@@ -103,5 +105,5 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
       servicesOn(seen, ofTenant(emitter.on, tenant), tenant))
     : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
-  return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants) }
+  return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants, opened) }
 }

@@ -5,6 +5,7 @@ import { KEY_USES_DAYS } from '../core/limits.ts'
 import { searchableOf } from '../fields/searched-fields.ts'
 import { isStorageError } from '../storage/storage-error.ts'
 import type { SchemaRequirements, Storage } from '../storage/storage.ts'
+import { openInTime } from './opening.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
 
@@ -44,35 +45,8 @@ function throwUnlessNewer (error: unknown): void {
   if (!isStorageError(error) || error.code !== 'schema_newer') throw error
 }
 
-/** Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. */
-export async function openStorage (
-  host: FastifyInstance,
-  log: FastifyBaseLogger,
-  verifier: Verifier,
-  uses: UseCounter | null,
-  options: CheckedOptions,
-  membership: Membership
-): Promise<void> {
-  const { storage, migrate, fields, decoratorName } = options
-  const { filterable = [], unique = [] } = fields ?? {}
-  const searchable = searchableOf(fields ?? {})
-  const requirements: SchemaRequirements = {
-    filterable: filterable.map(({ field }) => field), unique, ...(searchable !== null && { searchable })
-  }
-  const pruning = pruneRegularly(log, options)
-  host.addHook('onClose', async () => {
-    clearInterval(pruning)
-    await Promise.all([verifier.close(), uses?.close()])
-    if (membership.leave()) await storage.close()
-  })
-  try {
-    if (migrate) await storage.migrate(requirements).catch(throwUnlessNewer)
-    await storage.check(requirements)
-  } catch (error) {
-    // Whoever catches it may never close this host.
-    membership.leave()
-    throw error
-  }
+/** Says which storage it is, and what an operator should know of it. */
+async function announce (log: FastifyBaseLogger, { storage, decoratorName }: CheckedOptions): Promise<void> {
   const { driver, migrated } = storage
   const profile = migrated?.profile === undefined ? undefined : `profile ${migrated.profile}`
   const ways = [driver, profile].filter((each) => each !== undefined)
@@ -86,4 +60,44 @@ export async function openStorage (
   })
   const where = `${storage.name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
   log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${created}`)
+}
+
+/**
+ * Opens the storage for this mount. It is closed with the host of the last mount that it has in this process. Returns a
+ * promise that it is open, which may be later.
+ */
+export async function openStorage (
+  host: FastifyInstance,
+  log: FastifyBaseLogger,
+  verifier: Verifier,
+  uses: UseCounter | null,
+  options: CheckedOptions,
+  membership: Membership
+): Promise<{ opened: Promise<void> }> {
+  const { storage, migrate, fields } = options
+  const { filterable = [], unique = [] } = fields ?? {}
+  const searchable = searchableOf(fields ?? {})
+  const requirements: SchemaRequirements = {
+    filterable: filterable.map(({ field }) => field), unique, ...(searchable !== null && { searchable })
+  }
+  const closing = new AbortController()
+  const pruning = pruneRegularly(log, options)
+  host.addHook('onClose', async () => {
+    closing.abort()
+    clearInterval(pruning)
+    await Promise.all([verifier.close(), uses?.close()])
+    if (membership.leave()) await storage.close()
+  })
+  const open = async (): Promise<void> => {
+    if (migrate) await storage.migrate(requirements).catch(throwUnlessNewer)
+    await storage.check(requirements)
+    await announce(log, options)
+  }
+  try {
+    return await openInTime(host, { storage, log, open, closing: closing.signal })
+  } catch (error) {
+    // Whoever catches it may never close this host.
+    membership.leave()
+    throw error
+  }
 }

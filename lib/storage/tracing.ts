@@ -1,4 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { refusalOf } from './late-opening.ts'
 import { METHODS } from './storage-rules.ts'
 import type { Storage } from './storage.ts'
 
@@ -91,7 +92,7 @@ export function traced<Trace extends object, Value> (
 }
 
 const TOLD: readonly string[] = METHODS.filter((name) => name !== 'close')
-const PARTS = ['eventLog', 'trash', 'webhooks', 'keyUses']
+const PARTS = ['eventLog', 'trash', 'webhooks', 'tenants', 'keyUses']
 
 function propertiesOf (value: object): Set<string> {
   const names = new Set<string>()
@@ -101,10 +102,13 @@ function propertiesOf (value: object): Set<string> {
   return names
 }
 
-/** A view of an object whose methods are told about. They are called on the object itself, for its private members. */
+/**
+ * A view of a storage, or of a part of it. Its methods are told about, and refused while the storage is not open. They
+ * are called on the object itself, for its private members.
+ */
 function view<Value extends object> (
   target: Value,
-  storage: string,
+  storage: Storage,
   isTold: (name: string) => boolean,
   path = ''
 ): Value {
@@ -114,9 +118,12 @@ function view<Value extends object> (
     if (typeof value === 'function') {
       const call = (...args: unknown[]): unknown => Reflect.apply(Object(target)[name], target, args)
       const tell = async (...args: unknown[]): Promise<unknown> =>
-        traced(channels.storage, () => ({ storage, method: `${path}${name}` }), async () => call(...args))
-      const method = (...args: unknown[]): unknown =>
-        channels.storage.hasSubscribers ? tell(...args) : call(...args)
+        traced(channels.storage, () => ({ storage: storage.name, method: `${path}${name}` }), async () => call(...args))
+      const method = (...args: unknown[]): unknown => {
+        const refusal = refusalOf(storage)
+        if (refusal !== null) return Promise.reject(refusal)
+        return channels.storage.hasSubscribers ? tell(...args) : call(...args)
+      }
       Object.defineProperty(shown, name, { value: isTold(name) ? method : call, enumerable: true })
     } else if (PARTS.includes(name) && typeof value === 'object' && value !== null) {
       Object.defineProperty(shown, name, { value: view(value, storage, () => true, `${name}.`), enumerable: true })
@@ -134,7 +141,7 @@ const views = new WeakMap<Storage, Storage>()
 export function tracedStorage (storage: Storage): Storage {
   const known = views.get(storage)
   if (known !== undefined) return known
-  const made = view(storage, storage.name, (name) => TOLD.includes(name))
+  const made = view(storage, storage, (name) => TOLD.includes(name))
   views.set(storage, made)
   return made
 }

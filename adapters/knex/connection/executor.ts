@@ -38,6 +38,8 @@ export interface TransactionOptions {
   bounded?: boolean
   /** Number of writes that it makes in turn: each adds 50 ms to its time limit. Default 0. */
   writes?: number
+  /** With `noTimeout`: ends it within a few seconds. */
+  signal?: AbortSignal
 }
 
 /** How much work is combined. */

@@ -174,7 +174,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     query,
     transaction (work, options = {}) {
       const { exclusive = false, noTimeout = false, waitsFor = null, since = performance.now() } = options
-      const { bounded = false, writes = 0 } = options
+      const { bounded = false, writes = 0, signal } = options
       const all = inTransaction(async (on) => {
         if (noTimeout) await lift(on)
         else if (bounded) await setLimit(on)
@@ -182,7 +182,8 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
         return work(on)
       })
       // No time limit: a process that waits for another’s migration waits until it ends.
-      if (noTimeout) return repeat(all, { extraMs: Infinity })
+      const aborted: typeof all = (on, connection) => untilAborted(all(on, connection), dialect, connection, signal)
+      if (noTimeout) return repeat(aborted, { extraMs: Infinity })
       const extraMs = writes * WRITE_MS
       return queued(exclusive ? EXCLUSIVE : waitsFor, since, () => repeat(all, { since, extraMs }))
     },

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { StorageError } from '../../../lib/storage/storage-error.ts'
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventLog, Storage, WebhookStore } from '../../../lib/storage/storage.ts'
 
 // The file has addresses and names: only its owner may read it, unless whoever created it decided otherwise.
@@ -28,6 +29,38 @@ export interface SqliteFile {
   requireSame (isWrite: boolean): void
 }
 
+/** The account of this process, which an operator gives rights to. */
+function account (): string {
+  try {
+    const { username, uid } = userInfo()
+    return `${username} (uid ${uid})`
+  } catch {
+    // A container may run under a number without a name.
+    return `with the uid ${process.getuid?.()}`
+  }
+}
+
+const unwritable = (path: string, code: unknown): string =>
+  `the account ${account()} can't write the database file ${path} (${code}): make it the owner of the file and its ` +
+  'directory, on a disk that is mounted for writing'
+
+/** What an operator can mend of a file, with its path. */
+const FAULTS: ReadonlyArray<[code: RegExp, message: (path: string, code: string) => string]> = [
+  [/^SQLITE_BUSY/, (path, code) =>
+    `another process has locked the database file ${path} (${code}): end what holds the lock, such as a backup or a ` +
+    'shell with an open transaction'],
+  [/^SQLITE_(?:READONLY|CANTOPEN|PERM)/, unwritable],
+  [/^SQLITE_FULL/, (path, code) => `the disk of the database file ${path} is full (${code}): make room on it`]
+]
+
+/** The error of a storage with the path of its file, where that helps an operator. */
+function withPath (error: unknown, path: string): unknown {
+  if (!isStorageError(error)) return error
+  const { code, driverCode = '' } = error
+  const message = FAULTS.find(([each]) => each.test(driverCode))?.[1](path, driverCode)
+  return message === undefined ? error : new StorageError(code, message, { driverCode, cause: error })
+}
+
 /** The device and inode of the file at a path; `null` if there is none. */
 function identityOf (path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -40,13 +73,15 @@ function ensureFile (filename: string, create: boolean): void {
     if (Number(statSync(filename, { throwIfNoEntry: false })?.size ?? 0) > 0) return
     throw new Error(`fastify-users: sqlite(): there is no database in ${filename}, and create is false`)
   }
-  mkdirSync(dirname(filename), { recursive: true, mode: DIRECTORY_MODE })
   try {
+    mkdirSync(dirname(filename), { recursive: true, mode: DIRECTORY_MODE })
     // SQLite gives the files beside it the mode of this one.
     closeSync(openSync(filename, 'ax', FILE_MODE))
   } catch (error) {
     // Do not open an existing file: closing it would drop every lock that this process has on it.
-    if (Object(error).code !== 'EEXIST') throw error
+    const { code } = Object(error)
+    if (code === 'EEXIST' && existsSync(filename)) return
+    throw new Error(`fastify-users: sqlite(): ${unwritable(resolve(filename), code)}`, { cause: error })
   }
 }
 
@@ -81,15 +116,19 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
   }
 }
 
-/** Wraps an object: the named methods fail after their work if the file was replaced in the meantime. */
+/**
+ * Wraps an object: the named methods fail after their work if the file was replaced in the meantime, and their errors
+ * name the file.
+ */
 function acknowledging<Target extends object> (
   target: Target,
   names: ReadonlyArray<keyof Target & string>,
-  { requireSame }: SqliteFile
+  { path, requireSame }: SqliteFile
 ): Target {
   const writes = names.map((name) => {
     const write = async (...args: unknown[]): Promise<unknown> => {
-      const result: unknown = await Reflect.apply(Object(target[name]), target, args)
+      const work: Promise<unknown> = Reflect.apply(Object(target[name]), target, args)
+      const result = await work.catch((error) => { throw withPath(error, path) })
       requireSame(name !== 'check')
       return result
     }

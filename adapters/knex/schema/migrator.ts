@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
@@ -13,12 +14,14 @@ import { countingTables } from './tables.ts'
 
 const LOCKS_TRIES = 20
 
-/** What a migrator does about profiles. */
-export interface ProfileSettings {
+/** What a migrator does about profiles, and at the end. */
+export interface MigratorSettings {
   /** True if it moves tables of another profile; otherwise it leaves them alone. */
   moves: boolean
   /** Tries what new tables need of the server, and undoes it, in the transaction that makes them. */
   tryTables: ((query: Query) => Promise<void>) | null
+  /** Ends a migration that runs when the storage is closed. */
+  closing: () => AbortSignal
 }
 
 /** Keeps the tables in step with the code. */
@@ -46,6 +49,14 @@ function schemaBehind (problem: string, call: string): StorageError {
   return new StorageError('schema_behind', `${problem}: call storage.${call}, or register with migrate: true`)
 }
 
+/** SQLite's drivers block the event loop for each statement: between two of them, others get their turn. */
+const takingTurns = (query: Query, closing: AbortSignal): Query => async (...statement) => {
+  const rows = await query(...statement)
+  await setImmediate()
+  if (closing.aborted) throw new StorageError('unavailable', 'the storage was closed during its migration')
+  return rows
+}
+
 /**
  * Creates a migrator. It does not use Knex's, which merges a host's migration settings into ours, leaves its lock
  * behind when a process dies, and fails if several processes start on an empty database. The migrator adds the fields
@@ -55,7 +66,7 @@ export function createMigrator (
   executor: Executor,
   names: Names,
   uniqueFields: Set<string>,
-  { moves, tryTables }: ProfileSettings
+  { moves, tryTables, closing }: MigratorSettings
 ): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
@@ -167,7 +178,9 @@ export function createMigrator (
         (searchable?.key ?? current.searchable) === current.searchable
       if (isCurrent && (await missing(onPool, requirements)).length === 0) return
       await ensureLocks()
-      const before = await transaction(async (query) => {
+      const signal = closing()
+      const before = await transaction(async (on) => {
+        const query = takingTurns(on, signal)
         if (current.version > 0) await move(query)
         const version = await go(query, LATEST, 'up')
         if (version === 0) await tryTables?.(query)
@@ -176,7 +189,7 @@ export function createMigrator (
           await makeFieldWords(query, dialect, names, searchable)
         }
         return version
-      }, { exclusive: true, noTimeout: true })
+      }, { exclusive: true, noTimeout: true, signal })
       migrated.created ||= before === 0
     },
 
