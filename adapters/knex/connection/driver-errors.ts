@@ -90,6 +90,7 @@ const MESSAGES = new Map([
   ['08P01', 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the option ' +
     'pooler of postgres()'],
   ['3D000', 'the database does not exist'],
+  ['25006', 'the database accepts no writes: it is a standby, or is set to be read-only'],
   ['42501', 'the database role lacks a right on the tables or their functions: see docs/storages.md'],
   ['ENOTFOUND', 'the host of the database is unknown'],
   ['ERR_INVALID_URL', 'the connection URI is malformed: escape special characters in its password'],

@@ -88,6 +88,8 @@ export interface SchemaSql {
   moment: string
   /** The current moment, for a column of that type. */
   now: string
+  /** A new random text, for the default of a column. */
+  randomText: string
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
   /** A condition that a column has text, not empty, of at most so many characters. */
