@@ -32,6 +32,7 @@ import { knexTrash } from './trash.ts'
 import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
+import { fieldLists } from './schema/word-list.ts'
 
 // Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
@@ -73,11 +74,13 @@ async function queryApart (knex: Knex, dialect: Dialect, sql: string): Promise<R
 /** Makes the trial of an executor's writes, in a transaction of its own. */
 function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void> {
   const books = bookkeeping(pool.dialect, names)
-  const users = (executor: Executor) => knexUsers(executor, names, new Set(), createCompaction(pool, names), books)
+  const lists = fieldLists(names)
+  const users = (executor: Executor) => knexUsers(executor, names, lists, createCompaction(pool, names), books)
   return (on) => {
     const nested = nestedExecutor(pool.dialect, on, names)
     const trash = knexTrash(nested, names, users, books)
-    return tryWrites(knexWrites(nested, names, (executor) => ({ users: users(executor), trash }), books))
+    const writersOn = (executor: Executor) => ({ users: users(executor), trash })
+    return tryWrites(knexWrites(nested, names, writersOn, { books, words: lists.words }))
   }
 }
 
@@ -119,9 +122,9 @@ function storageOf (
     isTried = wasTried
   }
 
-  const uniqueFields = new Set<string>()
+  const lists = fieldLists(names)
   const usersOn = (executor: Executor, books: Bookkeeping) =>
-    knexUsers(executor, names, uniqueFields, compaction, books)
+    knexUsers(executor, names, lists, compaction, books)
   const trashOn = (executor: Executor, books: Bookkeeping) => knexTrash(executor, names, usersOn, books)
   const writersOn = (executor: Executor, books: Bookkeeping) =>
     ({ users: usersOn(executor, books), trash: trashOn(executor, books) })
@@ -131,7 +134,7 @@ function storageOf (
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
-    const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables })
+    const migrator = createMigrator(executor, names, lists, { moves, tryTables })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
     return {
@@ -155,7 +158,7 @@ function storageOf (
       findUser,
       listUsers,
       prune,
-      writeUsers: knexWrites(executor, names, writersOn, books),
+      writeUsers: knexWrites(executor, names, writersOn, { books, words: lists.words }),
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, books)

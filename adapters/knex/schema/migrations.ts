@@ -26,6 +26,7 @@ export const LATEST = migrations.length
 /**
  * The record of the migrations. Code of every version reads `version`, `compatible_from`, `profile` and `searchable` of
  * the newest one, so they stay as they are. `storage_id` of the oldest one tells stores apart. A dump keeps it.
+ * `word_list` is the mark of `searchable`, and `words_made` that of the list that every user has words of.
  */
 function migrationsTable ({ schema: { moment, randomText } }: Dialect, { migrations: table, quoted }: Names): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
@@ -35,6 +36,8 @@ function migrationsTable ({ schema: { moment, randomText } }: Dialect, { migrati
         compatible_from integer NOT NULL,
         profile text NOT NULL DEFAULT 'classic',
         searchable text NOT NULL DEFAULT '',
+        word_list text NOT NULL DEFAULT '',
+        words_made text NOT NULL DEFAULT '',
         storage_id text NOT NULL DEFAULT ${randomText}
       )`
 }
