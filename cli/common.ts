@@ -6,7 +6,6 @@ import type { Storage } from '../lib/storage/storage.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { UsageError } from './failure.ts'
 import { createOutput, type Output } from './output.ts'
-import { searching } from './searched.ts'
 
 /** The options that all commands have. */
 export type Common = DatabaseOptions & { json?: boolean }
@@ -75,7 +74,7 @@ type Work = (storage: KnexStorage, output: Output) => Promise<void>
 
 /** Opens the database for the work, and closes it afterwards in any case. */
 export async function withStorage (options: Common, work: Work, create = false): Promise<void> {
-  const storage = searching(openDatabase(options, { create }))
+  const storage = openDatabase(options, { create })
   try {
     await work(storage, createOutput(options.json === true))
   } finally {

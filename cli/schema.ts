@@ -124,7 +124,7 @@ function problemsIn (schema: SchemaReport): string[] {
   ]
 }
 
-function problemsOfCounts (counts: CountsReport | null): string[] {
+function problemsOfCounts (counts: CountsReport | null, otherWords: number): string[] {
   if (counts === null) return []
   const { users, counted, wrong, malformed } = counts
   return [
@@ -132,6 +132,9 @@ function problemsOfCounts (counts: CountsReport | null): string[] {
       ? []
       : [`there are ${users} users, and lists count ${counted} (${wrong} wrong numbers): ` +
           'run fastify-users check --fix']),
+    ...otherWords === 0
+      ? []
+      : [`users that a search for their fields does not find: ${otherWords}; run fastify-users check --fix`],
     ...malformed.map(({ constraint, users, asks }) =>
       `users that violate ${constraint} (${asks}): ${users}; fix them with SQL, or delete them`)
   ]
@@ -139,7 +142,7 @@ function problemsOfCounts (counts: CountsReport | null): string[] {
 
 /**
  * Finds what keeps the storage from working well, and says what to do: an old schema, missing indexes or triggers,
- * wrong counts, ids of another form. `fix`: count again first.
+ * wrong counts, ids of another form. `fix`: count again and make the words of fields anew first.
  * @throws Refusal if there is a problem, StorageError
  */
 export async function check (
@@ -150,9 +153,13 @@ export async function check (
 ): Promise<void> {
   const schema = await storage.inspect(requirements)
   const usable = schema.version >= schema.latest && !isTooNew(schema)
-  if (usable && fix) await storage.rebuildCounts()
+  if (usable && fix) {
+    await storage.rebuildCounts()
+    await storage.rebuildWords()
+  }
   const counts = usable ? await storage.verifyCounts() : null
-  const problems = [...problemsIn(schema), ...problemsOfCounts(counts)]
+  const otherWords = usable ? await storage.verifyWords() : 0
+  const problems = [...problemsIn(schema), ...problemsOfCounts(counts, otherWords)]
   if (output.json) await output.value({ ...schema, counts, problems })
   else if (problems.length === 0 && counts !== null) {
     const profile = schema.profile === 'classic' ? '' : `, profile ${schema.profile}`

@@ -50,7 +50,7 @@ export function createStandbys (
   { executor, names, compaction, reads: primary }: PrimaryParts,
   { knexes, maxLagMs, waitMs, batching }: ReplicaSettings
 ): Standbys & { close (): Promise<void> } {
-  const positions = followPrimary(executor, maxLagMs)
+  const positions = followPrimary(executor, names, maxLagMs)
   const listeners = new Set<(report: StandbyReport) => void>()
   const ending = new AbortController()
   let turn = 0

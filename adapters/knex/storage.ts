@@ -33,6 +33,7 @@ import { knexTrash } from './trash.ts'
 import { knexWrites } from './user-writes.ts'
 import { knexUsers } from './users.ts'
 import { knexWebhooks } from './webhooks.ts'
+import { fieldLists } from './schema/word-list.ts'
 
 // Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
@@ -74,11 +75,13 @@ async function queryApart (knex: Knex, dialect: Dialect, sql: string): Promise<R
 /** Makes the trial of an executor's writes, in a transaction of its own. */
 function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void> {
   const books = bookkeeping(pool.dialect, names)
-  const users = (executor: Executor) => knexUsers(executor, names, new Set(), createCompaction(pool, names), books)
+  const lists = fieldLists(names)
+  const users = (executor: Executor) => knexUsers(executor, names, lists, createCompaction(pool, names), books)
   return (on) => {
     const nested = nestedExecutor(pool.dialect, on, names)
     const trash = knexTrash(nested, names, users, books)
-    return tryWrites(knexWrites(nested, names, (executor) => ({ users: users(executor), trash }), books))
+    const writersOn = (executor: Executor) => ({ users: users(executor), trash })
+    return tryWrites(knexWrites(nested, names, writersOn, { books, words: lists.words }))
   }
 }
 
@@ -123,9 +126,9 @@ function storageOf (
   // A host may use a storage on its Knex instance again.
   let closing = new AbortController()
   const removeWords = wordRemoval(pool, names, () => closing.signal)
-  const uniqueFields = new Set<string>()
+  const lists = fieldLists(names)
   const usersOn = (executor: Executor, books: Bookkeeping) =>
-    knexUsers(executor, names, uniqueFields, compaction, books)
+    knexUsers(executor, names, lists, compaction, books)
   const trashOn = (executor: Executor, books: Bookkeeping) => knexTrash(executor, names, usersOn, books)
   const writersOn = (executor: Executor, books: Bookkeeping) =>
     ({ users: usersOn(executor, books), trash: trashOn(executor, books) })
@@ -135,7 +138,7 @@ function storageOf (
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
   ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
-    const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables, closing: () => closing.signal })
+    const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
     return {
@@ -163,7 +166,7 @@ function storageOf (
         // Within a transaction of the host's it would hold up all other writers.
         if (!executor.joined) await removeWords()
       },
-      writeUsers: knexWrites(executor, names, writersOn, books),
+      writeUsers: knexWrites(executor, names, writersOn, { books, words: lists.words }),
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, books)

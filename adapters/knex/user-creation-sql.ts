@@ -1,15 +1,16 @@
 import type { Dialect } from './dialects/dialect.ts'
 import { idempotencySql } from './idempotency-sql.ts'
 import { EVENT_TARGETS, EVENT_VALUES, RECORDED } from './events/event-writes.ts'
-import { SHOWN_COLUMNS } from './tables/columns.ts'
+import { SHOWN_COLUMNS, WORD_LIST } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
+import { markInForce } from './schema/word-list.ts'
 
 /** The columns of a new user, in the order of their values. */
 const COLUMNS = [
   ['id', 'text'], ['name', 'text'], ['name_key', 'text'], ['email', 'text'], ['email_key', 'text'],
   ['version', 'bigint'], ['created_at', 'timestamptz'], ['updated_at', 'timestamptz'], ['fields', 'json'],
   ['tenant', 'text'], ['status', 'text'], ['status_reason', 'text'],
-  ['name_words', 'text'], ['email_words', 'text'], ['field_words', 'text']
+  ['name_words', 'text'], ['email_words', 'text'], ['field_words', 'text'], [WORD_LIST, 'text']
 ] as const
 
 /** Values of an idempotency key: key, fingerprint, user as JSON, expiry, now. */
@@ -26,18 +27,20 @@ export function creationSql (dialect: Dialect, names: Names) {
   const { users, events } = names
   const { claim } = idempotencySql(dialect, names)
   const columns = `(${COLUMNS.map(([name]) => name).join(', ')})`
-  const values = COLUMNS.map((_column, i) => p(i + 1)).join(', ')
+  const stored = (given: (i: number) => string) =>
+    COLUMNS.map(([name], i) => name === WORD_LIST ? markInForce(names, given(i)) : given(i)).join(', ')
+  const typed = stored((i) => dialect.name === 'postgres' ? `${p(i + 1)}::${COLUMNS[i]?.[1]}` : p(i + 1))
   const [userId, first] = [p(1), COLUMNS.length + 1]
 
   // A conflict is no error here, so that it aborts no transaction of a host's.
-  const insertOrFail = `INSERT INTO ${users} ${columns} VALUES (${values})`
+  // Not VALUES: Citus takes no subquery there.
+  const insertOrFail = `INSERT INTO ${users} ${columns} SELECT ${typed} WHERE true`
   const insert = `${insertOrFail} ON CONFLICT DO NOTHING RETURNING id`
   const insertAllFrom = (rows: string) =>
-    `INSERT INTO ${users} ${columns} SELECT ${COLUMNS.map(([name]) => `q_${name}`).join(', ')} ` +
+    `INSERT INTO ${users} ${columns} SELECT ${stored((i) => `q_${COLUMNS[i]?.[0]}`)} ` +
     `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
   const claimed = `WITH claimed AS (${claim(first, userId)})`
-  const insertClaimed = `INSERT INTO ${users} ${columns} ` +
-    `SELECT ${COLUMNS.map(([, type], i) => `${p(i + 1)}::${type}`).join(', ')} FROM claimed RETURNING id`
+  const insertClaimed = `INSERT INTO ${users} ${columns} SELECT ${typed} FROM claimed RETURNING id`
 
   /** Records the event whose values begin with the nth, if a statement has written a row. */
   const recording = (before: string, written: string, n: number) =>

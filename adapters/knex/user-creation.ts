@@ -12,6 +12,7 @@ import type { Names } from './tables/names.ts'
 import { toCreatedUser, wordsText } from './tables/rows.ts'
 import { type Asked, type Insertion, userInsertions } from './user-insertions.ts'
 import type { FindByEmailKey } from './user-lookup.ts'
+import type { WordList } from './schema/word-list.ts'
 
 /** The new user, or the user of the first creation with the idempotency key, as it was then. */
 interface Creation {
@@ -33,6 +34,7 @@ interface CreationParts {
   findByEmailKey: FindByEmailKey
   compaction: Pick<Compaction, 'onCreate'>
   books: Bookkeeping
+  words: WordList
 }
 
 function isSame (a: UserRecord, b: UserRecord): boolean {
@@ -44,7 +46,7 @@ function isSame (a: UserRecord, b: UserRecord): boolean {
 export function knexCreation (
   executor: Executor,
   names: Names,
-  { findUser, findByEmailKey, compaction: { onCreate }, books }: CreationParts
+  { findUser, findByEmailKey, compaction: { onCreate }, books, words }: CreationParts
 ): Creations {
   const { dialect, batching, query } = executor
   const sql = idempotencySql(dialect, names)
@@ -98,11 +100,12 @@ export function knexCreation (
   return {
     async create (user, { nameKey, emailKey, nameWords, emailWords, fieldWords }, idempotency, event) {
       const { id, name, email, fields, version, createdAt, updatedAt, tenant = '', status, statusReason } = user
+      const listed = words.wordsOf(fields, fieldWords)
       const insertion = {
         user,
         values: [
           id, name, nameKey, email, emailKey, String(version), createdAt, updatedAt, JSON.stringify(fields), tenant,
-          status, statusReason ?? '', wordsText(nameWords), wordsText(emailWords), wordsText(fieldWords)
+          status, statusReason ?? '', wordsText(nameWords), wordsText(emailWords), listed.words, listed.list
         ],
         event
       }

@@ -7,6 +7,7 @@ import type { EventWrites } from './events/event-writes.ts'
 import type { Names } from './tables/names.ts'
 import { toUser } from './tables/rows.ts'
 import { type OwnedGuard, singleUpdates, valuesOf } from './user-update-sql.ts'
+import type { WordList } from './schema/word-list.ts'
 
 /** Changes the status of a user, and what else is to change. `null`: there is no such user. */
 export type StatusUpdate = (
@@ -21,7 +22,7 @@ export function statusUpdate (
   { dialect, transaction }: Executor,
   names: Names,
   returned: string,
-  books: EventWrites
+  { books, words }: { books: EventWrites, words: WordList }
 ): StatusUpdate {
   const find = `SELECT ${returned} FROM ${names.users} WHERE id = ${dialect.p(1)}${dialect.forUpdate}`
   const singleUpdate = singleUpdates(dialect, names, returned)
@@ -30,7 +31,7 @@ export function statusUpdate (
     on: Query, before: UserRecord, changes: UserChanges, updatedAt: string, event: NewEvent | null
   ): Promise<UserUpdate> {
     const guard = { ifVersion: null, unlessVersion: [] }
-    const values = valuesOf(changes, updatedAt)
+    const values = valuesOf(changes, updatedAt, words)
     const { sql, params } = singleUpdate({ id: before.id, values, guard })
     const [row] = await on(sql, params)
     if (row === undefined) return { user: before, changed: false }

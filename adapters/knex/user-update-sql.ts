@@ -2,9 +2,10 @@ import type { UserChanges, VersionGuard } from '../../lib/storage/storage.ts'
 import type { Dialect, TypedColumn } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import { EVENT_TARGETS, EVENT_VALUES } from './events/event-writes.ts'
-import { SHOWN_COLUMNS } from './tables/columns.ts'
+import { SHOWN_COLUMNS, WORD_LIST } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { wordsText } from './tables/rows.ts'
+import { markInForce, type WordList } from './schema/word-list.ts'
 
 /** What a user must be for a write: of these versions, and of this tenant. */
 export interface OwnedGuard extends VersionGuard {
@@ -44,11 +45,11 @@ export function guardConditions (
 }
 
 /** The value that an update stores in a column for the one that is given. */
-function storedValue ({ schema: { json } }: Dialect, column: string, given: string): string {
+function storedValue ({ schema: { json } }: Dialect, names: Names, column: string, given: string): string {
   if (column === 'fields') return `CAST(${given} AS ${json})`
   // The clock of the writer may be behind that of the one before.
   if (column === 'updated_at') return `(CASE WHEN updated_at > ${given} THEN updated_at ELSE ${given} END)`
-  return given
+  return column === WORD_LIST ? markInForce(names, given) : given
 }
 
 /**
@@ -57,13 +58,14 @@ function storedValue ({ schema: { json } }: Dialect, column: string, given: stri
  */
 function assignments (
   dialect: Dialect,
+  names: Names,
   valueOf: ReadonlyMap<string, string>
 ): { set: string, differs: string } {
   const { jsonText } = dialect
   const set = ['version = version + 1']
   const differs: string[] = []
   for (const [column, value] of valueOf) {
-    const given = storedValue(dialect, column, value)
+    const given = storedValue(dialect, names, column, value)
     set.push(`${column} = ${given}`)
     const text = column === 'fields' ? jsonText : (sql: string) => sql
     if (COMPARED.includes(column)) differs.push(`${text(column)} <> ${text(given)}`)
@@ -82,7 +84,8 @@ export function standingOf ({ status, statusReason }: UserChanges): Standing {
 /** The values that an update sets, by column. */
 export function valuesOf (
   { name, email, fields, fieldWords, ...standing }: UserChanges,
-  updatedAt: string
+  updatedAt: string,
+  list: WordList
 ): Map<string, string> {
   const values = new Map([['updated_at', updatedAt]])
   if (name !== undefined) {
@@ -91,7 +94,10 @@ export function valuesOf (
   if (email !== undefined) {
     values.set('email', email.value).set('email_key', email.key).set('email_words', wordsText(email.words))
   }
-  if (fields !== undefined) values.set('fields', JSON.stringify(fields)).set('field_words', wordsText(fieldWords))
+  if (fields !== undefined) {
+    const listed = list.wordsOf(fields, fieldWords)
+    values.set('fields', JSON.stringify(fields)).set('field_words', listed.words).set(WORD_LIST, listed.list)
+  }
   for (const [column, value] of standingOf(standing)) values.set(column, value)
   return values
 }
@@ -102,7 +108,7 @@ interface SingleUpdate { id: string, values: ReadonlyMap<string, string>, guard:
 /** Makes the function that gives the statement of one update. Each text is built once: there are few. */
 export function singleUpdates (
   dialect: Dialect,
-  { users }: Names,
+  names: Names,
   returned: string
 ): (update: SingleUpdate) => Statement {
   const texts = new Map<string, string>()
@@ -110,9 +116,9 @@ export function singleUpdates (
   function textOf (columns: readonly string[], guard: OwnedGuard): string {
     let placed = 1
     const place = (): number => ++placed
-    const { set, differs } = assignments(dialect, new Map(columns.map((column) => [column, dialect.p(place())])))
+    const { set, differs } = assignments(dialect, names, new Map(columns.map((column) => [column, dialect.p(place())])))
     const conditions = [`id = ${dialect.p(1)}`, differs, ...guardConditions(dialect, guard, place)]
-    return dialect.returning(`UPDATE ${users} SET ${set} WHERE ${conditions.join(' AND ')}`, returned)
+    return dialect.returning(`UPDATE ${names.users} SET ${set} WHERE ${conditions.join(' AND ')}`, returned)
   }
 
   return ({ id, values, guard }) => {
@@ -163,16 +169,16 @@ function guardOf ({ guarded, owned, standing }: UpdateKind): string[] {
 /** The statement that updates the same columns of many users. */
 export function groupUpdate (dialect: Dialect, names: Names, returned: string, kind: UpdateKind): string {
   const { batch } = dialect
-  const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
+  const { set, differs } = assignments(dialect, names, new Map(kind.columns.map((column) => [column, `q_${column}`])))
   const guard = guardOf(kind).map((condition) => ` AND ${condition}`).join('')
   return dialect.returning(`UPDATE ${dialect.usersBy('id', names)} SET ${set} FROM ${batch.lockTimeout}` +
     `${batch.rows(givenColumns(kind, []))} WHERE id = q_id${batch.idCondition} AND ${differs}${guard}`, returned)
 }
 
 /** What an event shows of the user: the record after the update, and the members before it that are others then. */
-function recordedColumns (dialect: Dialect, { columns }: UpdateKind): { data: string, before: string } {
+function recordedColumns (dialect: Dialect, names: Names, { columns }: UpdateKind): { data: string, before: string } {
   const { jsonText } = dialect
-  const given = (column: string) => storedValue(dialect, column, `q_${column}`)
+  const given = (column: string) => storedValue(dialect, names, column, `q_${column}`)
   const after = SHOWN_COLUMNS.map((each) => {
     if (each.column === 'version') return { ...each, column: '(version + 1)' }
     return columns.includes(each.column) ? { ...each, column: given(each.column) } : each
@@ -198,9 +204,9 @@ export function recordedUpdate (
   { conditions, bounded, ...kind }: UpdateKind & { conditions: readonly string[], bounded: boolean }
 ): string[] {
   const { batch } = dialect
-  const { set, differs } = assignments(dialect, new Map(kind.columns.map((column) => [column, `q_${column}`])))
+  const { set, differs } = assignments(dialect, names, new Map(kind.columns.map((column) => [column, `q_${column}`])))
   const given = givenColumns(kind, EVENT_VALUES)
-  const { data, before } = recordedColumns(dialect, kind)
+  const { data, before } = recordedColumns(dialect, names, kind)
   const rows = `${bounded ? batch.lockTimeout : ''}${batch.rows(given)}`
   const where = [`id = q_id${batch.idCondition}`, differs, ...guardOf(kind), ...conditions].join(' AND ')
   const insert = `INSERT INTO ${names.events} (${EVENT_TARGETS}, before)`

@@ -11,6 +11,7 @@ import { type Row, toUser } from './tables/rows.ts'
 import {
   groupUpdate, guardConditions, type OwnedGuard, recordedUpdate, singleUpdates, type UpdateKind, valuesOf
 } from './user-update-sql.ts'
+import type { FieldLists } from './schema/word-list.ts'
 
 /**
  * Updates a user if a value differs and the guard holds, and records the event. Returns the row after it; undefined if
@@ -40,7 +41,7 @@ export function userUpdate (
   executor: Executor,
   names: Names,
   returned: string,
-  { uniqueFields, books }: { uniqueFields: ReadonlySet<string>, books: Bookkeeping }
+  { lists, books }: { lists: FieldLists, books: Bookkeeping }
 ): Update {
   const { dialect, query, transaction, batching } = executor
   const { batch, transaction: { lockTimeoutMs } } = dialect
@@ -116,7 +117,7 @@ export function userUpdate (
   }
 
   return async (id, changes, updatedAt, guard, event) => {
-    const values = valuesOf(changes, updatedAt)
+    const values = valuesOf(changes, updatedAt, lists.words)
     const changesNothing = values.size === 1
     if (changesNothing) return undefined
     const columns = [...values.keys()]
@@ -141,7 +142,7 @@ export function userUpdate (
 
     const { ifVersion, unlessVersion, tenant, standing = [] } = guard
     const isPlain = unlessVersion.length === 0 && (ifVersion === null || ifVersion.length === 1)
-    if (batching === null || !isPlain || setsUniqueValue(changes, uniqueFields)) return alone(performance.now())
+    if (batching === null || !isPlain || setsUniqueValue(changes, lists.unique)) return alone(performance.now())
     const kept = standing.map(([column]) => column)
     const kind = { columns, guarded: ifVersion !== null, owned: tenant !== undefined, standing: kept }
     const group = groupFor(kind, event !== null, batching)

@@ -6,7 +6,7 @@ import type {
   Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
 import { type Bookkeeping, bookkeepingAtEnd } from './bookkeeping.ts'
-import { isLost, waitedTooLong } from './connection/driver-errors.ts'
+import { isLost, isOtherList, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
 import { locksOf } from './tables/lock-names.ts'
@@ -15,6 +15,7 @@ import type { Names } from './tables/names.ts'
 import { toCreatedUser } from './tables/rows.ts'
 import type { KnexTrash } from './trash.ts'
 import type { SingleWrites } from './users.ts'
+import type { WordList } from './schema/word-list.ts'
 
 /** What the row of a key keeps. `run`: which call has written it, for one whose answer was lost. */
 interface Kept { outcomes: WriteOutcome[], note: Json, run: string }
@@ -83,7 +84,7 @@ export function knexWrites (
   executor: Executor,
   names: Names,
   writersOn: (executor: Executor, books: Bookkeeping) => Writers,
-  books: Bookkeeping
+  { books, words }: { books: Bookkeeping, words: WordList }
 ): Storage['writeUsers'] {
   const { dialect, joined } = executor
   const writers = writersOn(executor, books)
@@ -221,7 +222,7 @@ export function knexWrites (
     return { outcomes: [outcome], note: null, replayed: false }
   }
 
-  return (writes, options) => {
+  const write: Storage['writeUsers'] = (writes, options) => {
     const { idempotency } = options
     const creation = creationAlone(writes, options)
     if (creation !== null) return createAlone(creation, idempotency)
@@ -230,5 +231,18 @@ export function knexWrites (
     return only !== undefined && writes.length === 1 && idempotency === null && isData
       ? writeAlone(only)
       : together(writes, options)
+  }
+
+  return async (writes, options) => {
+    await words.know(executor.query)
+    try {
+      return await write(writes, options)
+    } catch (error) {
+      if (!isOtherList(error)) throw error
+      // A transaction of the host's has failed with the statement.
+      if (joined) throw error
+      await words.read(executor.query)
+      return write(writes, options)
+    }
   }
 }

@@ -19,6 +19,7 @@ import { userLists } from './user-lists.ts'
 import { emailLookup, userLookup } from './user-lookup.ts'
 import { statusUpdate } from './user-status.ts'
 import { userUpdate } from './user-update.ts'
+import type { FieldLists } from './schema/word-list.ts'
 import { guardConditions, type OwnedGuard, standingOf } from './user-update-sql.ts'
 
 /** Writes of single users. A refused write throws a `StorageError`; `null` means that there is no such user. */
@@ -45,7 +46,7 @@ function changesValues ({ name, email, fields }: UserChanges, user: UserRecord):
 export function knexUsers (
   executor: Executor,
   names: Names,
-  uniqueFields: ReadonlySet<string>,
+  lists: FieldLists,
   compaction: Compaction,
   books: Bookkeeping
 ): Users {
@@ -53,8 +54,8 @@ export function knexUsers (
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, ['id'])
   const findByEmailKey = emailLookup(executor, names)
-  const update = userUpdate(executor, names, columns, { uniqueFields, books })
-  const updateStatus = statusUpdate(executor, names, columns, books)
+  const update = userUpdate(executor, names, columns, { lists, books })
+  const updateStatus = statusUpdate(executor, names, columns, { words: lists.words, books })
   const putAwayUser = putAwayOn(dialect, names)
 
   async function findUser (id: string): Promise<UserRecord | null> {
@@ -87,7 +88,7 @@ export function knexUsers (
 
   return {
     findUser,
-    ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, books }),
+    ...knexCreation(executor, names, { findUser, findByEmailKey, compaction, books, words: lists.words }),
     listUsers: userLists(executor, names, compaction, findByEmailKey),
 
     async update (id, changes, updatedAt, guard, event) {

@@ -6,7 +6,7 @@ import {
 } from '../core/option-table.ts'
 import { Type } from '../core/typebox.ts'
 import type { FieldsJsonSchema, ZodFieldsSchema } from '../fields/fields-schema.ts'
-import type { FilteredField, SearchedField } from '../fields/searched-fields.ts'
+import type { FilteredField, SearchedField } from '../storage/searched-words.ts'
 import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts'
 import type { StreamBounds } from '../http/streams/stream-places.ts'
 import { MAX_REFUSED } from '../transfer/import-answer.ts'

@@ -1,5 +1,5 @@
 import { validationFailed } from '../core/errors.ts'
-import { foldedWord } from '../fields/searched-fields.ts'
+import { foldedWord } from '../storage/searched-words.ts'
 import type { UserFilter, Words } from '../storage/storage.ts'
 import { LISTED_MAX } from './list-filters.ts'
 

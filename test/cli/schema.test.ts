@@ -134,7 +134,7 @@ for (const { name, create } of databases) {
   })
 
   test(`check and migrate --filterable look after the indexes of own fields on ${name}`, async (t) => {
-    const { url, args } = await create(t)
+    const { url, args, execute } = await create(t)
     const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     await cli('migrate')
     t.strictSame(await cli('check', '--filterable', 'plan,seats'), {
@@ -170,6 +170,13 @@ for (const { name, create } of databases) {
     t.match(await cli('check', ...asks), { code: 1, err: /^users are found by other fields: / })
     t.match(await cli('migrate', ...asks), { code: 0, out: /^applied: words of the fields that are searched\n/ })
     t.match(await cli('check', ...asks), { code: 0 })
+    await execute('INSERT INTO @fastify_users_users ' +
+      '(id, name, name_key, email, email_key, version, created_at, updated_at) VALUES ' +
+      `('usr_01h455vb4pex5vsknk084sn02q', 'Ann', 'ann', 'a@example.org', 'a@example.org', 1, ${MOMENT}, ${MOMENT})`)
+    t.match(await cli('check'), {
+      code: 1, err: 'users that a search for their fields does not find: 1; run fastify-users check --fix\n'
+    })
+    t.match(await cli('check', '--fix'), { code: 0, err: '' })
     t.match(await cli('check', '--filterable', 'plan', '--searchable', 'phone:digits'), { code: 1 })
   })
 }

@@ -1,4 +1,5 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
+import { WORD_LIST } from '../tables/columns.ts'
 import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),
@@ -83,6 +84,16 @@ function violatedIndex (error: unknown, { bare }: Names): string | undefined {
   return name?.startsWith(bare(UNIQUE_INDEX)) === true ? name : undefined
 }
 
+/** True if the mark of the list of searched fields is not in force. PostgreSQL names the column. */
+const isMarkRefused = (error: unknown, { bareUsers }: Names): boolean =>
+  (property(error, 'code') === '23502' && property(error, 'column') === WORD_LIST) ||
+    property(error, 'message')?.includes(`NOT NULL constraint failed: ${bareUsers}.${WORD_LIST}`) === true
+
+const OTHER_LIST = 'another process has changed the fields that users are found by'
+
+/** True if a write has the words of other fields than those that hold, so it did nothing. */
+export const isOtherList = (error: unknown): boolean => isStorageError(error) && error.message === OTHER_LIST
+
 /** Messages for what an operator can mend. */
 const MESSAGES = new Map([
   ['28P01', 'the database refuses the user or the password'],
@@ -90,6 +101,7 @@ const MESSAGES = new Map([
   ['08P01', 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the option ' +
     'pooler of postgres()'],
   ['3D000', 'the database does not exist'],
+  ['25006', 'the database accepts no writes: it is a standby, or is set to be read-only'],
   ['42501', 'the database role lacks a right on the tables or their functions: see docs/storages.md'],
   ['ENOTFOUND', 'the host of the database is unknown'],
   ['ERR_INVALID_URL', 'the connection URI is malformed: escape special characters in its password'],
@@ -153,6 +165,7 @@ export function ofDriver (error: unknown): StorageError {
 export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
   if (isEmailTaken(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
+  if (isMarkRefused(error, names)) return new StorageError('unavailable', OTHER_LIST, { driverCode: codeOf(error) })
   const index = violatedIndex(error, names)
   if (index !== undefined) {
     // Whoever knows the fields replaces the index by the name of the field.

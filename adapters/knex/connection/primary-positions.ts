@@ -1,5 +1,7 @@
 import { gather } from '../../../lib/core/gather.ts'
+import type { Names } from '../tables/names.ts'
 import type { Reading } from './executor.ts'
+import { whichTables } from './which-tables.ts'
 
 // What is committed without waiting for the disk is visible before it is flushed.
 const POSITION = "SELECT (CASE pg_catalog.current_setting('synchronous_commit') WHEN 'off' " +
@@ -32,19 +34,22 @@ export interface PrimaryPositions {
   hasReached (place: number): Promise<boolean>
   /** Where whoever is no further behind than the bound has come at least; Infinity: the primary has not answered. */
   floor (): number
-  /** Asks where it is, and which primary it is. */
+  /** Asks where it is, which primary it is, and which tables it has. */
   sample (): Promise<void>
   /** Cluster and timeline; null: not known. */
   lineage (): string | null
+  /** Which tables it has; null: none, or not known. */
+  tables (): string | null
 }
 
 /** Follows a primary. `maxLagMs`: the bound on how old a read may be. */
-export function followPrimary ({ read }: Reading, maxLagMs: number): PrimaryPositions {
+export function followPrimary ({ read }: Reading, names: Names, maxLagMs: number): PrimaryPositions {
   /** The oldest first. Whoever has come to a place has everything that was committed when it was asked for. */
   const samples: Array<{ asked: number, place: number }> = []
   let lineage: string | null = null
   /** Where it was at least. */
   let reached = 0
+  let tables: string | null = null
 
   function keep (asked: number, place: number): void {
     const last = samples.at(-1)
@@ -77,8 +82,10 @@ export function followPrimary ({ read }: Reading, maxLagMs: number): PrimaryPosi
       return samples[0]?.place ?? Infinity
     },
     lineage: () => lineage,
+    tables: () => tables,
     async sample () {
       await now()
+      tables = await whichTables(read, names).catch(() => tables)
       // A role may lack the right to know it.
       lineage = await read(LINEAGE).then(([row]) => String(row?.['lineage']), () => null)
     }

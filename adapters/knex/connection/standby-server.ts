@@ -10,6 +10,7 @@ import { narrowing } from './narrow-pool.ts'
 import { placeOf, type PrimaryPositions } from './primary-positions.ts'
 import { queryOn } from './statements.ts'
 import { acquireBy } from './time-limits.ts'
+import { OTHER_TABLES, requireTables } from './which-tables.ts'
 
 // Null for a server that is no standby, or no longer.
 const STATE = 'SELECT CASE WHEN pg_catalog.pg_is_in_recovery() ' +
@@ -39,7 +40,7 @@ export interface StandbyServer {
   promise (place: number): void
   /** Asks where it is. Never rejects. */
   ask (): Promise<void>
-  /** Asks whose standby it is, and where it is. Never rejects. */
+  /** Asks whose standby it is, which tables it has, and where it is. Never rejects. */
   inspect (): Promise<void>
   /**
    * Ends with the work, or rejects when the standby is left alone, so that one that no longer answers holds up nobody
@@ -72,7 +73,7 @@ const kindOf = (problem: string | null): string | undefined => problem?.split(' 
 
 /** Why a server is left alone that has failed; null: because of the read alone. */
 function problemOf ({ code, message, driverCode }: StorageError): string | null {
-  if (message === PROMOTED) return PROMOTED
+  if (message === PROMOTED || message === OTHER_TABLES) return message
   return code === 'unavailable' && driverCode !== undefined ? `it does not answer (${driverCode})` : null
 }
 
@@ -89,6 +90,7 @@ export function createStandbyServer (
   const pool = narrowing(poolOf(knex))
   /** Where the server of a connection was when it was last asked. */
   const places = new WeakMap<object, number>()
+  const requireSameTables = requireTables(names, primary.tables)
   /** Gives up what is being read. */
   const reading = new Set<(error: StorageError) => void>()
   let problem: string | null | undefined
@@ -118,6 +120,7 @@ export function createStandbyServer (
   }
 
   async function requirePlace (query: Query, on: object, wanted: number): Promise<void> {
+    await requireSameTables(query, on)
     if ((places.get(on) ?? -1) >= wanted) return
     const found = await placeOn(query, on)
     place = Math.max(place, found)
@@ -140,7 +143,8 @@ export function createStandbyServer (
       if (tracks) await note(query, on)
       return rows
     } catch (error) {
-      if (isLost(toStorageError(error, names))) discard(on)
+      const { message } = Object(error)
+      if (message === OTHER_TABLES || isLost(toStorageError(error, names))) discard(on)
       throw error
     } finally {
       await pool.releaseConnection(on)
@@ -196,7 +200,10 @@ export function createStandbyServer (
   async function askNow (): Promise<void> {
     try {
       place = await onOwn(placeOn)
-      conclude(judge())
+      const found = judge()
+      // New tables of the primary come later to a standby that lags.
+      if (found === null) await onOwn(requireSameTables)
+      conclude(found)
     } catch (thrown) {
       conclude(problemOf(toStorageError(thrown, names)) ?? 'it does not answer')
       await disconnect()

@@ -36,9 +36,7 @@ export interface TransactionSql {
   beginSnapshotRead: string
   /** Begins a transaction that reads one snapshot and writes. */
   beginSnapshotWrite: string
-  /**
-   * Statements that a snapshot runs first, so that it and TRUNCATE of the table lock in the same order, not for long.
-   */
+  /** What a snapshot runs first, so that it and TRUNCATE of the table lock in the same order, not for long. */
   shareTable (table: string): string[]
   /**
    * Prepares a connection for a snapshot that is read for long. PostgreSQL: no limit ends what waits for its reader.
@@ -58,6 +56,8 @@ export interface TransactionSql {
   tryLock: ((names: Names) => string) | null
   /** Locks out other processes that use these tables; null if `begin` does. */
   exclusiveLock: ((names: Names) => string) | null
+  /** Waits for those who write users, and locks out others; null if `begin` does, or there is no such lock. */
+  lockWriters: ((names: Names) => string) | null
   /**
    * Locks out other transactions on these tables by each name of a list, its one value, in its order; null if `begin`
    * does.
@@ -88,6 +88,8 @@ export interface SchemaSql {
   moment: string
   /** The current moment, for a column of that type. */
   now: string
+  /** A new random text, for the default of a column. */
+  randomText: string
   /** A condition that the JSON in a column is an object. */
   isJsonObject (column: string): string
   /** A condition that a column has text, not empty, of at most so many characters. */

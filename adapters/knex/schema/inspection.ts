@@ -27,7 +27,7 @@ export interface SchemaReport {
   notUnique: string[]
   /** The key of what users are found by of their fields; empty: nothing. */
   searchable: string
-  /** True if it is another one than is required. */
+  /** True if it is another one than is required, or not all users have the words of it. */
   searchesOthers: boolean
 }
 
@@ -58,7 +58,7 @@ export function createInspection (
   recorded: () => Promise<RecordedSchema>
 ): (requirements?: SchemaRequirements) => Promise<SchemaReport> {
   return async (requirements = {}) => {
-    const { version, compatibleFrom, profile, searchable } = await recorded()
+    const { version, compatibleFrom, profile, searchable, hasAllWords } = await recorded()
     const known = version > LATEST ? 0 : version
     const statements = statementsBetween(dialect, names, 0, known).join('\n')
     const namesIn = (pattern: RegExp) => [...statements.matchAll(pattern)].map(([, name]) => String(name))
@@ -77,7 +77,7 @@ export function createInspection (
       unindexed: fieldsOf(false),
       notUnique: fieldsOf(true),
       searchable,
-      searchesOthers: (requirements.searchable?.key ?? searchable) !== searchable
+      searchesOthers: !hasAllWords || (requirements.searchable?.key ?? searchable) !== searchable
     }
   }
 }

@@ -25,16 +25,20 @@ export const LATEST = migrations.length
 
 /**
  * The record of the migrations. Code of every version reads `version`, `compatible_from`, `profile` and `searchable` of
- * the newest one, so they stay as they are.
+ * the newest one, so they stay as they are. `storage_id` of the oldest one tells stores apart. A dump keeps it.
+ * `word_list` is the mark of `searchable`, and `words_made` that of the list that every user has words of.
  */
-function migrationsTable ({ schema: { moment } }: Dialect, { migrations: table, quoted }: Names): string {
+function migrationsTable ({ schema: { moment, randomText } }: Dialect, { migrations: table, quoted }: Names): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
         version integer NOT NULL CONSTRAINT ${quoted('migrations_pkey')} PRIMARY KEY,
         name text NOT NULL,
         applied_at ${moment} NOT NULL,
         compatible_from integer NOT NULL,
         profile text NOT NULL DEFAULT 'classic',
-        searchable text NOT NULL DEFAULT ''
+        searchable text NOT NULL DEFAULT '',
+        word_list text NOT NULL DEFAULT '',
+        words_made text NOT NULL DEFAULT '',
+        storage_id text NOT NULL DEFAULT ${randomText}
       )`
 }
 

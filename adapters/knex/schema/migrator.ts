@@ -4,9 +4,10 @@ import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
+import type { FieldLists } from './word-list.ts'
 import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
-import { makeFieldWords } from './field-words.ts'
+import { fieldWords, makeFieldWords, recordList } from './field-words.ts'
 import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import { readRecord, type RecordedSchema } from './recorded-schema.ts'
@@ -36,6 +37,10 @@ export interface Migrator {
    * @throws StorageError `schema_newer`, `unavailable`
    */
   rollback (version: number): Promise<void>
+  /** The number of users whose words are not of the fields that are searched. @throws StorageError `unavailable` */
+  verifyWords (): Promise<number>
+  /** Makes the words of all users anew, after plain SQL that wrote fields. @throws StorageError `unavailable` */
+  rebuildWords (): Promise<void>
   /** Compares the schema with the one that this code makes; changes nothing. @throws StorageError `unavailable` */
   inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
 }
@@ -60,12 +65,12 @@ const takingTurns = (query: Query, closing: AbortSignal): Query => async (...sta
 /**
  * Creates a migrator. It does not use Knex's, which merges a host's migration settings into ours, leaves its lock
  * behind when a process dies, and fails if several processes start on an empty database. The migrator adds the fields
- * that it is asked to keep unique to `uniqueFields`.
+ * that it is asked to keep unique to `lists`, and notes there what users are found by.
  */
 export function createMigrator (
   executor: Executor,
   names: Names,
-  uniqueFields: Set<string>,
+  lists: FieldLists,
   { moves, tryTables, closing }: MigratorSettings
 ): Migrator {
   const { dialect, query: onPool, transaction } = executor
@@ -84,7 +89,7 @@ export function createMigrator (
 
   const recorded = async (query: Query): Promise<RecordedSchema> =>
     await readRecord(query, dialect, names) ??
-      { version: 0, compatibleFrom: 0, profile: dialect.profile, searchable: '' }
+      { version: 0, compatibleFrom: 0, profile: dialect.profile, searchable: '', hasAllWords: true }
 
   /** Makes the table of locks, where they are rows of one. */
   async function ensureLocks (): Promise<void> {
@@ -136,17 +141,19 @@ export function createMigrator (
   const migrated = { created: false, ...(dialect.hasProfiles && { profile: dialect.profile }) }
 
   function remember ({ unique = [] }: SchemaRequirements): void {
-    for (const field of unique) uniqueFields.add(field)
+    for (const field of unique) lists.unique.add(field)
   }
 
   return {
     migrated,
     inspect: createInspection(executor, names, () => recorded(onPool)),
+    ...fieldWords(executor, names),
 
     async check (requirements = {}) {
       remember(requirements)
       await requireSettings()
-      const { version, compatibleFrom, profile, searchable } = await recorded(onPool)
+      const { version, compatibleFrom, profile, searchable, hasAllWords } = await recorded(onPool)
+      lists.words.note(searchable)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (profile !== dialect.profile) {
         throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'migrate() to move them')
@@ -166,6 +173,9 @@ export function createMigrator (
       if ((requirements.searchable?.key ?? searchable) !== searchable) {
         throw schemaBehind('users are found by the words of other fields', 'migrate({ searchable })')
       }
+      if (requirements.searchable !== undefined && !hasAllWords) {
+        throw schemaBehind('not all users have the words of their fields yet', 'migrate({ searchable })')
+      }
     },
 
     async migrate (requirements = {}) {
@@ -175,7 +185,7 @@ export function createMigrator (
       const current = await recorded(onPool)
       const { searchable } = requirements
       const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile) &&
-        (searchable?.key ?? current.searchable) === current.searchable
+        (searchable === undefined || (searchable.key === current.searchable && current.hasAllWords))
       if (isCurrent && (await missing(onPool, requirements)).length === 0) return
       await ensureLocks()
       const signal = closing()
@@ -186,10 +196,12 @@ export function createMigrator (
         if (version === 0) await tryTables?.(query)
         for (const index of await missing(query, requirements)) await createIndex(query, index)
         if (searchable !== undefined && searchable.key !== (await recorded(query)).searchable) {
-          await makeFieldWords(query, dialect, names, searchable)
+          await recordList(query, dialect, names, searchable.key)
         }
         return version
       }, { exclusive: true, noTimeout: true, signal })
+      if (searchable !== undefined) await makeFieldWords(executor, names, searchable, 'others')
+      lists.words.note((await recorded(onPool)).searchable)
       migrated.created ||= before === 0
     },
 

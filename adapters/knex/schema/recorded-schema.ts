@@ -13,6 +13,8 @@ export interface RecordedSchema {
   profile: Profile
   /** The key of what users are found by of their fields; empty: nothing. */
   searchable: string
+  /** True if every user has the words of these fields. */
+  hasAllWords: boolean
 }
 
 /** Reads the record of the migrations; null: there are no tables. */
@@ -24,14 +26,17 @@ export async function readRecord (query: Query, dialect: Dialect, names: Names):
   if (!await exists()) return null
   try {
     const [row] = await query(
-      `SELECT version, compatible_from, profile, searchable FROM ${names.migrations} ORDER BY version DESC LIMIT 1`)
+      'SELECT version, compatible_from, profile, searchable, ' +
+      `CASE WHEN words_made = word_list THEN 1 ELSE 0 END AS made FROM ${names.migrations} ` +
+      'ORDER BY version DESC LIMIT 1')
     return row === undefined
       ? null
       : {
           version: Number(row['version']),
           compatibleFrom: Number(row['compatible_from']),
           profile: PROFILES.find((each) => each === row['profile']) ?? 'classic',
-          searchable: String(row['searchable'])
+          searchable: String(row['searchable']),
+          hasAllWords: Number(row['made']) === 1
         }
   } catch (error) {
     // Another process may have dropped the table since.

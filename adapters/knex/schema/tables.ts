@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialects/dialect.ts'
 import { EVENT_BLOCK } from '../tables/event-places.ts'
 import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
-import { WORD_COLUMNS } from '../tables/columns.ts'
+import { WORD_COLUMNS, WORD_LIST } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 
 function usersTable ({ schema, words }: Dialect, names: Names): string[] {
@@ -24,7 +24,7 @@ function usersTable ({ schema, words }: Dialect, names: Names): string[] {
         tenant ${bytewise} NOT NULL DEFAULT ''${checks('tenant')},
         status ${bytewise} NOT NULL DEFAULT 'active'${checks('status')},
         status_reason text NOT NULL DEFAULT ''${checks('status_reason')},
-        ${WORD_COLUMNS.map((column) => `${column} ${bytewise} NOT NULL DEFAULT ''`).join(',\n        ')},
+        ${[...WORD_COLUMNS, WORD_LIST].map((each) => `${each} ${bytewise} NOT NULL DEFAULT ''`).join(',\n        ')},
         CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
     `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key, id)`,

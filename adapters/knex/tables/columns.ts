@@ -31,6 +31,9 @@ export const USER_COLUMNS: readonly Column[] = [...SHOWN_COLUMNS, TENANT]
 /** The columns of the words that a user is found by, each with blanks between words. */
 export const WORD_COLUMNS = ['name_words', 'email_words', 'field_words'] as const
 
+/** The column of the mark of the list of fields that the words of the fields are of. */
+export const WORD_LIST = 'word_list'
+
 /** All of them, in SQL. */
 export const USER_WORDS = WORD_COLUMNS.join(" || ' ' || ")
 

@@ -21,7 +21,7 @@ export const portableDialect: Dialect = {
     `WITH ${queries === undefined ? '' : `${queries}, `}written AS (${statement} RETURNING *) ` +
       `SELECT ${columns} FROM written`,
   batch: { ...batch, lockTimeout: '' },
-  transaction: { ...transaction, ...portableLocks, tryLock: null, shareTable: () => [] },
+  transaction: { ...transaction, ...portableLocks, tryLock: null, lockWriters: null, shareTable: () => [] },
   schema: {
     ...schema,
     createSchema: ({ schema: name }) => name === null ? [] : [`CREATE SCHEMA IF NOT EXISTS "${name}"`],

@@ -79,6 +79,7 @@ export const postgresDialect: Dialect = {
     locksTable: null,
     tryLock: (names) => `SELECT ${lockBy(installation(names)).replace('pg_advisory', 'pg_try_advisory')} AS got`,
     exclusiveLock: (names) => `SELECT ${lockBy(installation(names))}`,
+    lockWriters: ({ users }) => `LOCK TABLE ${users} IN SHARE ROW EXCLUSIVE MODE`,
     lockNames: (names) => `SELECT ${lockBy(`${installation(names)} || ' ' || name`)} ` +
       'FROM pg_catalog.unnest($1::text[]) AS name',
     statementTimeoutMs: (ms) => `SET LOCAL statement_timeout = ${ms}`,

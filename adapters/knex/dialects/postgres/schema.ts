@@ -35,6 +35,7 @@ export const postgresSchema: SchemaSql = {
   json: 'json',
   moment: 'timestamptz(3)',
   now: 'pg_catalog.now()',
+  randomText: 'pg_catalog.gen_random_uuid()',
   isJsonObject: (column) => `pg_catalog.json_typeof(${column}) = 'object'`,
   isText: (column, max) => max === null ? `${column} <> ''` : `pg_catalog.char_length(${column}) BETWEEN 1 AND ${max}`,
   isTenant: (column) => `${column} ~ '^([a-z0-9][a-z0-9_-]{0,63})?$'`,

@@ -78,6 +78,7 @@ export const sqliteDialect: Dialect = {
     locksTable: null,
     tryLock: null,
     exclusiveLock: null,
+    lockWriters: null,
     lockNames: null,
     statementTimeoutMs: null,
     liftTimeouts: null

@@ -61,6 +61,7 @@ export const sqliteSchema: SchemaSql = {
   json: 'text',
   moment: 'text',
   now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+  randomText: '(lower(hex(randomblob(16))))',
   isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE 0 END`,
   isText: (column, max) => `typeof(${column}) = 'text' AND ` +
     (max === null ? `${column} <> ''` : `length(${column}) BETWEEN 1 AND ${max}`),
