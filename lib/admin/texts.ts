@@ -495,6 +495,7 @@ export const english = {
   'error.revert_conflict': 'What this change made has been changed since: edit the user instead.',
   'error.idempotency_in_progress': 'The first try is still running. Wait a moment and try again.',
   'error.api_key_inactive': 'This key is expired or revoked.',
+  'error.api_key_exists': 'The first try made this key, whose text is lost. Rotate or revoke it.',
   'error.too_many_webhooks': 'There are as many webhooks as there may be. Delete one first.',
   'error.last_admin_key': 'This is the last key that can give these scopes. Create another one first.',
   'error.events_expired': 'These events are no longer kept.',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Claim, unclaimed } from '../core/claim.ts'
 import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
@@ -27,6 +28,8 @@ export type RevokedApiKey = ApiKey & { successors?: ApiKey[] }
 /** A call, and what its caller may grant; `null` if anything, as for calls in process. */
 export interface KeyCall extends Call {
   delegation: Delegation | null
+  /** Claims its `Idempotency-Key`. */
+  claim: Claim
 }
 
 export interface ApiKeysServiceOptions {
@@ -46,7 +49,7 @@ export interface ApiKeysServiceOptions {
 }
 
 /** A revocation. `keepOne`: `null` if no other key has to remain, as for calls in process. */
-export interface RevokeCall extends Omit<KeyCall, 'priorFaults'> {
+export interface RevokeCall extends Omit<KeyCall, 'priorFaults' | 'claim'> {
   keepOne: KeptKeys | null
 }
 
@@ -56,7 +59,7 @@ export interface KeptKeys {
 }
 
 const UNGUARDED: RevokeCall = Object.freeze({ ...FROM_PROCESS, delegation: null, keepOne: null })
-const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null })
+const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null, claim: unclaimed })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
 
@@ -95,6 +98,32 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     }
   }
 
+  /** @throws UsersError `api_key_exists` if there is a key with this id that is not this record */
+  async function requireFirst (id: string, record: ApiKeyRecord | null): Promise<void> {
+    const known = await fromStorage(() => storage.findApiKey({ id }))
+    if (known === null || known.start === record?.start) return
+    const made = `The first request with this Idempotency-Key made the API key ${id}`
+    throw new UsersError('api_key_exists', { detail: `${made}, whose text is not shown again. Rotate or revoke it.` })
+  }
+
+  /**
+   * Makes a write that adds a key. Requests with one idempotency key add keys of one id, so that the storage lets one
+   * of them add its own.
+   */
+  async function addOnce (
+    claim: Claim, request: unknown, made: ApiKeyRecord, writeOf: (record: ApiKeyRecord) => ApiKeyWrite
+  ): Promise<{ record: ApiKeyRecord, written: ApiKeyWritten }> {
+    const { note: id, isFirst } = await claim(request, made.id)
+    const record = { ...made, id }
+    if (!isFirst) await requireFirst(id, null)
+    try {
+      return { record, written: await write(writeOf(record)) }
+    } catch (error) {
+      if (claim !== unclaimed) await requireFirst(id, record)
+      throw error
+    }
+  }
+
   function make (values: NewKeyValues, now: number): { record: ApiKeyRecord, text: string } {
     const { start, secret, text } = generateKey(keyPrefix)
     const digest = digestSecret(secret, pepper)
@@ -105,12 +134,13 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   }
 
   async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
-    const { context, priorFaults, delegation } = call
+    const { context, priorFaults, delegation, claim } = call
     const now = Date.now()
     const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults, known)
-    const { record, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
+    const { record: made, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
-    const { changed, key } = await write({ type: 'create', key: record, onlyFirst, event })
+    const { record, written: { changed, key } } = await addOnce(claim, ['api_key', input], made, (record) =>
+      ({ type: 'create', key: record, onlyFirst, event }))
     if (!changed) return null
     await requireKept(record)
     publish('api_key.created', toApiKey(key ?? record), context, event)
@@ -157,7 +187,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   }
 
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
-    const { context, priorFaults, delegation } = call
+    const { context, priorFaults, delegation, claim } = call
     const now = Date.now()
     const { overlap, chosen } = checkRotateOptions(options, now, priorFaults)
     const old = await find(id)
@@ -175,16 +205,16 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const most = delegation === null ? null : delegation.expiresAt
     const expiresAt = chosen === null ? earlier(expiryAfter(lifetime, now), most) : chosen.expiresAt
     const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id, ...bounds }
-    const { record, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
+    const { record: made, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)
-    await write({
+    const { record } = await addOnce(claim, ['rotate', id, options], made, (successor) => ({
       type: 'rotate',
       id,
-      successor: record,
+      successor,
       now: new Date(now).toISOString(),
       expiresAt: new Date(now + overlap * 1000).toISOString(),
       event
-    })
+    }))
     publish('api_key.rotated', toApiKey(record), context, event)
     return { ...toApiKey(record), key: text }
   }

@@ -105,6 +105,11 @@ export const errorTable = Object.freeze({
     title: 'API key not active',
     detail: 'The API key is expired or revoked.'
   },
+  api_key_exists: {
+    status: 409,
+    title: 'API key made before',
+    detail: 'The first request with this Idempotency-Key made an API key, whose text is not shown again.'
+  },
   too_many_webhooks: {
     status: 409,
     title: 'Too many webhooks',

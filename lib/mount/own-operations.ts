@@ -22,6 +22,7 @@ import { tenantOperations } from '../operations/tenants.ts'
 import { userOperations } from '../operations/users.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createExports } from '../transfer/export.ts'
+import { createClaims } from '../users/claims.ts'
 import type { CheckedOptions } from './options.ts'
 import type { StorageServices, Tenants } from './tenants.ts'
 
@@ -84,7 +85,11 @@ export function operationsMaker (
     // Static keys of other tenants can't manage the keys of this one.
     ...routes
       ? apiKeyOperations(apiKeys, {
-        pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf), usualLimit: requests
+        pageSize,
+        staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf),
+        usualLimit: requests,
+        ownerOf,
+        claims: createClaims(seen, options.idempotencyTtl)
       })
       : [],
     ...tenants !== null ? tenantOperations(tenants, pageSize, tenant) : []

@@ -1,11 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../api-keys/authenticator.ts'
+import type { KeyOwner } from '../api-keys/key-owner.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { type ListedPage, listMeta } from '../core/paging.ts'
 import { emptyShape, JSON_TYPE } from '../http/body.ts'
+import { callerOf } from '../http/caller.ts'
+import { header } from '../http/header-fields.ts'
 import { linksOf } from '../http/responses/links.ts'
 import type { UserRecord } from '../storage/storage.ts'
+import type { SentKey } from '../users/claims.ts'
 import type { OperationCall } from './operation.ts'
+
+/** Finds whose `Idempotency-Key` a caller sends. */
+export type OwnerOf = (caller: Caller) => Promise<KeyOwner>
+
+/** The `Idempotency-Key` of a request; null: it has none. Two lines are joined, which no valid key is. */
+export function sentKeyOf (request: FastifyRequest, ownerOf: OwnerOf): SentKey | null {
+  const key = header(request, 'idempotency-key')
+  return key === undefined ? null : { key, ownerOf: () => ownerOf(callerOf(request)) }
+}
 
 /** Sends a user after a write, as much of it as the caller may read. */
 export type SendUser = (call: OperationCall, user: UserRecord) => FastifyReply

@@ -10,8 +10,12 @@ import { parameterFaults } from '../core/parameters.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { keyId } from '../openapi/component-parts.ts'
-import { contentFaults, requireNoFaults, sendCreated, sendJson, sendPage } from './answers.ts'
+import {
+  contentFaults, type OwnerOf, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf
+} from './answers.ts'
 import type { KeyRateLimit } from '../storage/storage.ts'
+import type { Claims } from '../users/claims.ts'
+import { idempotencyKeyFaults } from '../users/idempotency.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 export interface ApiKeyOperationsOptions {
@@ -20,10 +24,15 @@ export interface ApiKeyOperationsOptions {
   staticScopes: KeptKeys['staticScopes']
   /** The limit of requests of keys without one of their own. */
   usualLimit: KeyRateLimit | undefined
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: OwnerOf
+  claims: Claims
 }
 
 const tag = 'api-keys'
 const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
+
+const repetitionCodes = ['api_key_exists', 'idempotency_in_progress', 'idempotency_key_reused'] as const
 
 /** What both revocations have in common. */
 const revocation = {
@@ -66,11 +75,18 @@ function usesOperations ({ uses }: ApiKeysService): Operation[] {
 /** The operations on API keys. A caller can give no more than it has. */
 export function apiKeyOperations (
   apiKeys: ApiKeysService,
-  { pageSize, staticScopes, usualLimit }: ApiKeyOperationsOptions
+  { pageSize, staticScopes, usualLimit, ownerOf, claims }: ApiKeyOperationsOptions
 ): Operation[] {
   const given = (request: FastifyRequest) => delegationOf(callerOf(request), usualLimit)
-  const keyCallOf = ({ request, faults }: OperationCall): KeyCall =>
-    ({ context: contextOf(request), priorFaults: faults, delegation: given(request) })
+  function keyCallOf ({ request, faults }: OperationCall): KeyCall {
+    const sent = sentKeyOf(request, ownerOf)
+    return {
+      context: contextOf(request),
+      priorFaults: [...faults, ...idempotencyKeyFaults(sent?.key)],
+      delegation: given(request),
+      claim: claims(sent)
+    }
+  }
 
   /** Revokes the key of the request where `id` is null: any holder can end its own key. */
   const revoke = (idOf: (call: OperationCall) => string | null): Operation['handler'] => async (call) => {
@@ -106,7 +122,8 @@ export function apiKeyOperations (
       scope: 'keys:write',
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'A key can only give what it has.',
+      description: 'A key can only give what it has. A repetition with its `Idempotency-Key` makes no second one.',
+      reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'ApiKeyInput' },
       success: {
         status: 201,
@@ -114,7 +131,7 @@ export function apiKeyOperations (
         is: 'NewApiKey',
         headers: ['Location']
       },
-      codes: bodyCodes,
+      codes: [...bodyCodes, ...repetitionCodes],
       async handler (call) {
         const made = await apiKeys.create(call.request.body, keyCallOf(call))
         return sendCreated(call, made.id, made)
@@ -170,7 +187,8 @@ export function apiKeyOperations (
       summary: 'Rotate an API key',
       description: 'Creates a successor with the same name, scopes and bounds; the old key keeps working for the ' +
         'overlap. The successor lives as long as the old key was to live, unless the body says otherwise. No body is ' +
-        'the same as an empty object.',
+        'the same as an empty object. A repetition with its `Idempotency-Key` makes no second one.',
+      reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'Rotation' },
       success: {
         status: 201,
@@ -178,7 +196,7 @@ export function apiKeyOperations (
         is: 'RotatedApiKey',
         headers: ['Location']
       },
-      codes: [...bodyCodes, 'api_key_not_found', 'api_key_inactive'],
+      codes: [...bodyCodes, 'api_key_not_found', 'api_key_inactive', ...repetitionCodes],
       async handler (call) {
         const { request } = call
         const made = await apiKeys.rotate(request.params.id, request.body, keyCallOf(call))

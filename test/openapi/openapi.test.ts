@@ -71,12 +71,12 @@ test('describes every operation with an id, a tag, security and every status', a
     'get /v1/users/{id}/events': ['200', '400', '404'],
     'get /v1/events': ['200', '400', '410'],
     'get /v1/api-keys': ['200', '400'],
-    'post /v1/api-keys': ['201', '400', '413', '415'],
+    'post /v1/api-keys': ['201', '400', '409', '413', '415', '422'],
     'get /v1/api-keys/{id}': ['200', '400', '404'],
     'get /v1/api-keys/{id}/uses': ['200', '400', '404'],
     'delete /v1/api-keys/{id}': ['204', '400', '404', '409', '413', '415'],
     'delete /v1/api-keys/current': ['204', '400', '404', '409', '413', '415'],
-    'post /v1/api-keys/{id}/rotate': ['201', '400', '404', '409', '413', '415']
+    'post /v1/api-keys/{id}/rotate': ['201', '400', '404', '409', '413', '415', '422']
   }
   const operations = operationsOf(description)
   t.strictSame(operations.map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(rows).sort())
