@@ -137,6 +137,7 @@ function storageOf (
     const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
+    const writeUsers = knexWrites(executor, names, writersOn, books)
     return {
       name: executor.dialect.name,
       ...migrator,
@@ -162,7 +163,11 @@ function storageOf (
         // Within a transaction of the host's it would hold up all other writers.
         if (!executor.joined) await removeWords()
       },
-      writeUsers: knexWrites(executor, names, writersOn, books),
+      async writeUsers (writes, options) {
+        // As in `eventLog.erase`. A transaction of the host's may have the only connection.
+        if (!executor.joined && writes.some((write) => 'erase' in write && write.erase)) await numbering.all()
+        return writeUsers(writes, options)
+      },
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, books)
