@@ -141,6 +141,7 @@ function storageOf (
     const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
+    const writeUsers = knexWrites(executor, names, writersOn, { books, words: lists.words })
     return {
       name: executor.dialect.name,
       ...migrator,
@@ -166,7 +167,11 @@ function storageOf (
         // Within a transaction of the host's it would hold up all other writers.
         if (!executor.joined) await removeWords()
       },
-      writeUsers: knexWrites(executor, names, writersOn, { books, words: lists.words }),
+      async writeUsers (writes, options) {
+        // As in `eventLog.erase`. A transaction of the host's may have the only connection.
+        if (!executor.joined && writes.some((write) => 'erase' in write && write.erase)) await numbering.all()
+        return writeUsers(writes, options)
+      },
       trash: { find, list, expired },
       readUsers: userReading(executor, names, snapshots),
       ...knexApiKeys(executor, names, books)

@@ -5,6 +5,7 @@ import type { Executor, Query } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import { type Bookkeeping, changesOf } from './bookkeeping.ts'
 import { forgetCounts } from './counting/compaction-sql.ts'
+import { EVENT_PARTS, eventParts } from './events/event-writes.ts'
 import { type Column, EVENT_COLUMNS } from './tables/columns.ts'
 import type { Names } from './tables/names.ts'
 import { type Row, toEvent, unpacked } from './tables/rows.ts'
@@ -56,8 +57,8 @@ function tenantSql ({ dialect }: Executor, names: Names) {
     removeDeliveries: `DELETE FROM ${webhookDeliveries} WHERE webhook_id IN ` +
       `(SELECT q_id FROM ${batch.rows([['id', 'text']])})`,
     readEvents: `SELECT ${packed(EVENT_COLUMNS, someEvents)} AS items`,
-    forget: `UPDATE ${events} SET data = q_data, before = q_before, tenant = '' ` +
-      `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
+    forget: `UPDATE ${events} SET data = q_data, before = q_before, context = q_context, tenant = '' ` +
+      `FROM ${batch.rows(EVENT_PARTS)} WHERE id = q_id${batch.idCondition}`
   }
 }
 
@@ -75,8 +76,7 @@ export function knexTenants (
     const [row] = await on(sql.readEvents, [tenant, limit])
     const events = unpacked(EVENT_COLUMNS, row?.['items']).map((each) => forgotten(toEvent(each)))
     if (events.length === 0) return 0
-    await on(sql.forget, batch.values(events.map(({ id, data, before }) =>
-      [id, JSON.stringify(data), JSON.stringify(before)])))
+    await on(sql.forget, batch.values(events.map(eventParts)))
     return events.length
   }
 

@@ -1,5 +1,5 @@
 import { isUserId } from '../../lib/core/ids.ts'
-import { afterPruning, erased, forgotten, isErased } from '../../lib/storage/recorded-events.ts'
+import { afterPruning, erased, forgotten, isErased, withoutActorName } from '../../lib/storage/recorded-events.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
 import type { EventLog, EventRecord, EventsRequest, PrunedEvents } from '../../lib/storage/storage.ts'
 
@@ -121,12 +121,21 @@ export class MemoryEvents implements EventLog {
   }
 
   async erase (userId: string, tenant?: string): Promise<number> {
-    return eraseAll(this.#seenBy(userId, tenant))
+    return this.#eraseAll(userId, (event) => belongsTo(event, tenant))
   }
 
   /** The same within the step of a deletion. `tenant`: that of the user; null: it belongs to none. */
   eraseOf (userId: string, tenant: string | null): void {
-    eraseAll((this.#ofSubject.get(userId) ?? []).filter(({ event }) => (event.tenant ?? null) === tenant))
+    this.#eraseAll(userId, (event) => (event.tenant ?? null) === tenant)
+  }
+
+  /** Takes the values of a user out of its events, and its name out of those of its changes. Returns how many. */
+  #eraseAll (userId: string, isMeant: (event: EventRecord) => boolean): number {
+    const own = (this.#ofSubject.get(userId) ?? []).filter(({ event }) => isMeant(event))
+    const made = (this.#ofActor.get(userId) ?? []).filter(({ event }) => event.subject !== userId && isMeant(event))
+    for (const entry of own) entry.event = erased(entry.event)
+    for (const entry of made) entry.event = withoutActorName(entry.event)
+    return own.length + made.length
   }
 
   /** Takes the values out of events of a tenant that is removed, at most `limit`, and returns of how many. */
@@ -175,12 +184,6 @@ export class MemoryEvents implements EventLog {
   async pruned (): Promise<PrunedEvents[]> {
     return structuredClone(this.#pruned)
   }
-}
-
-/** Takes the values out of events, and returns how many they are. */
-function eraseAll (entries: readonly Entry[]): number {
-  for (const entry of entries) entry.event = erased(entry.event)
-  return entries.length
 }
 
 /** Makes the test whether an event is meant. */

@@ -1,6 +1,7 @@
 import { type Database } from 'lmdb'
 import {
-  afterPruning, belongsTo, erased, type EventLog, type EventRecord, type EventsRequest, forgotten, type PrunedEvents
+  afterPruning, belongsTo, erased, type EventLog, type EventRecord, type EventsRequest, forgotten, type PrunedEvents,
+  withoutActorName
 } from 'fastify-users/storage'
 import { type LmdbDatabase, valueKey } from './database.ts'
 
@@ -98,7 +99,14 @@ export function lmdbEvents (database: LmdbDatabase): LmdbEvents {
       const event = events.get(number)
       if (event !== undefined) events.putSync(number, erased(event))
     }
-    return numbers.length
+    let others = 0
+    for (const number of numbersOf(actors, valueKey(userId))) {
+      const event = events.get(number)
+      if (event === undefined || event.subject === userId || !belongsTo(event, tenant)) continue
+      events.putSync(number, withoutActorName(event))
+      others++
+    }
+    return numbers.length + others
   }
 
   return {

@@ -26,7 +26,8 @@ export interface EventLog {
   find (id: string): Promise<EventRecord | null>
 
   /**
-   * Takes every value of a user out of its events, as `erased` of the package does. Returns how many events it has.
+   * Takes every value of a user out of its events, as `erased` of the package does, and its name out of the events of
+   * changes that it made, as `withoutActorName` does. Returns how many events those are.
    * `tenant`: none, if the user belongs to another.
    */
   erase (userId: string, tenant?: string): Promise<number>

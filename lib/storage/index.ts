@@ -4,7 +4,7 @@ export {
 } from './make-write.ts'
 export {
   afterPruning, apiKeyEvent, deletionBefore, erased, eventOfSuccessor, forgotten, purgeEvent, updateEvents,
-  updateTypes, userEvent
+  updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
 export { StorageError } from './storage-error.ts'
 export type { StorageErrorCode, StorageErrorOptions } from './storage-error.ts'

@@ -119,11 +119,18 @@ function statusOf ({ status }: JsonObject): JsonObject {
   return status === undefined ? {} : { status }
 }
 
+/** An event without the name of who made the change: the id still tells one from another. */
+export function withoutActorName (event: EventRecord): EventRecord {
+  return event.actor === null ? event : { ...event, actor: { ...event.actor, name: null } }
+}
+
 /**
  * The event of a user without its values: `name`, `email`, `statusReason` and each own field are null, in `before` too,
- * which has the fields that changed. Its id, type, status and times stay, and so do the names of the members.
+ * which has the fields that changed, and so is the name of the actor if that is the user itself. Its id, type, status
+ * and times stay, and so do the names of the members.
  */
-export function erased (event: EventRecord): EventRecord {
+export function erased (recorded: EventRecord): EventRecord {
+  const event = recorded.actor?.id === recorded.subject ? withoutActorName(recorded) : recorded
   if (isErased(event)) return event
   const { data, before } = event
   const fields = before?.['fields'] === undefined
@@ -141,8 +148,9 @@ export function erased (event: EventRecord): EventRecord {
 // What an event of a key tells of people and their networks, beside the name.
 const KEY_VALUES = ['owner', 'addresses']
 
-/** An event of a tenant that was removed: without its values, and of no tenant. */
-export function forgotten ({ tenant, ...event }: EventRecord): EventRecord {
+/** An event of a tenant that was removed: without its values and the name of its actor, and of no tenant. */
+export function forgotten (recorded: EventRecord): EventRecord {
+  const { tenant, ...event } = withoutActorName(recorded)
   const { type, data } = event
   if (type.startsWith('webhook.')) return { ...event, data: withoutValues(data), before: null }
   if (!type.startsWith('api_key.')) return erased(event)

@@ -98,9 +98,11 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
     const of = tenant === undefined ? {} : { tenant }
     const page = await log.read({ after, limit: EVENTS_TOGETHER, types: null, ...of })
     if (page === null) {
+      // Not pruned, but no longer the tenant's, which is being deleted.
+      const isForgotten = tenant !== undefined && await log.find(String(after)) !== null
       const pruned = await log.pruned()
-      const missed = webhooks.filter(({ types }) => standingOf(String(after), typesOf(types), pruned) !== 'complete')
-        .map(({ id }) => id)
+      const missed = webhooks.filter(({ types }) =>
+        !isForgotten && standingOf(String(after), typesOf(types), pruned) !== 'complete').map(({ id }) => id)
       if (missed.length > 0) logger.warn({ webhooks: missed }, 'events were pruned before these webhooks got them')
       for (const { id } of webhooks) await advance(id, after, null, [])
       return true

@@ -140,7 +140,11 @@ export function knexEventLog (
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 
-    erase: eventErasure(executor, writes),
+    async erase (userId, tenant) {
+      // Those that have no position yet are changed only where the user is their subject.
+      await numbering.all()
+      return eventErasure(executor, writes)(userId, tenant)
+    },
 
     async prune (before, limit) {
       await numbering.all()

@@ -1,4 +1,4 @@
-import { apiKeyEvent, erased, userEvent } from '../../../lib/storage/recorded-events.ts'
+import { apiKeyEvent, erased, userEvent, withoutActorName } from '../../../lib/storage/recorded-events.ts'
 import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, UserRecord } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
 import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
@@ -48,6 +48,16 @@ export function recordedValues (event: EventRecord): string[] {
   return [...eventValues(event), event.subject, JSON.stringify(event.data), event.tenant ?? '']
 }
 
+/** What an erasure changes of an event, by its id. */
+export const EVENT_PARTS: readonly TypedColumn[] = [
+  ['id', 'text'], ['data', 'json'], ['before', 'json'], ['context', 'json']
+]
+
+/** The values of an event, in the order of {@link EVENT_PARTS}. */
+export function eventParts ({ id, data, before, actor, requestId }: EventRecord): string[] {
+  return [id, JSON.stringify(data), JSON.stringify(before), JSON.stringify({ actor, requestId })]
+}
+
 const POSITION: TypedColumn = ['position', 'bigint']
 
 const UPDATES: readonly TypedColumn[] = [...RECORDED, ['before', 'json']]
@@ -64,7 +74,10 @@ export interface EventWrites {
   /** Records events that say what was before. */
   recordUpdates (on: Query, events: readonly EventRecord[]): Promise<void>
   recordApiKey (on: Query, event: NewEvent | null, key: ApiKeyRecord): Promise<void>
-  /** Erases the events of a user, and returns how many there are. */
+  /**
+   * Erases the events of a user, and its name in those of changes that it made, and returns how many there are. One of
+   * another subject that has no position yet stays: while it is locked, a later version could get its position first.
+   */
   erase (on: Query, userId: string, tenant?: string): Promise<number>
   /** As how many writes an erasure counts for the time that it may take. */
   writesToErase (on: Query, userId: string): Promise<number>
@@ -95,12 +108,14 @@ export function eventWrites (dialect: Dialect, names: Names): EventWrites {
     await on(statement, batch.values(rows.map((row, i) => [first + i, ...row])))
   }
 
-  const ofUser = (condition: string) =>
-    `SELECT * FROM ${events} WHERE subject = ${p(1)} AND ${writtenOrder} > ${p(2)}${condition} ` +
-    `ORDER BY ${writtenOrder} LIMIT ${limit(3)}`
-  const found = [...EVENT_COLUMNS, { name: 'place', column: writtenOrder, kind: 'plain' } as const]
-  const replace = `UPDATE ${events} SET data = q_data, before = q_before ` +
-    `FROM ${batch.rows([['id', 'text'], ['data', 'json'], ['before', 'json']])} WHERE id = q_id${batch.idCondition}`
+  // Of the index of actors.
+  const byActor = `actor_key = ${p(1)} AND actor_key <> '' AND position IS NOT NULL AND subject <> ${p(1)}`
+  const parts = [
+    { where: `subject = ${p(1)}`, order: writtenOrder, change: erased },
+    { where: byActor, order: 'position', change: withoutActorName }
+  ]
+  const replace = `UPDATE ${events} SET data = q_data, before = q_before, context = q_context ` +
+    `FROM ${batch.rows(EVENT_PARTS)} WHERE id = q_id${batch.idCondition}`
 
   const record: EventWrites['record'] = (on, all) => insertAll(on, insert, all)
 
@@ -113,23 +128,28 @@ export function eventWrites (dialect: Dialect, names: Names): EventWrites {
     recordApiKey: (on, event, key) => record(on, event === null ? [] : [recordedValues(apiKeyEvent(event, key))]),
     async erase (on, userId, tenant) {
       const [condition, of] = tenant === undefined ? ['', []] : [` AND tenant = ${p(4)}`, [tenant]]
-      const read = `SELECT ${packed(found, ofUser(condition))} AS items`
       let count = 0
-      // Not by their number: others may prune some of them meanwhile.
-      for (let after = 0; ;) {
-        const [row] = await on(read, [userId, after, ERASED_TOGETHER, ...of])
-        const rows = unpacked(found, row?.['items'])
-        const last = rows.at(-1)
-        if (last === undefined) return count
-        const values = rows.map((each) => erased(toEvent(each)))
-          .map(({ id, data, before }) => [id, JSON.stringify(data), JSON.stringify(before)])
-        await on(replace, batch.values(values))
-        after = Number(last['place'])
-        count += rows.length
+      for (const { where, order, change } of parts) {
+        const columns = [...EVENT_COLUMNS, { name: 'place', column: order, kind: 'plain' } as const]
+        const some = `SELECT * FROM ${events} WHERE ${where} AND ${order} > ${p(2)}${condition} ` +
+          `ORDER BY ${order} LIMIT ${limit(3)}`
+        const read = `SELECT ${packed(columns, some)} AS items`
+        // Not by their number: others may prune some of them meanwhile.
+        for (let after = 0; ;) {
+          const [row] = await on(read, [userId, after, ERASED_TOGETHER, ...of])
+          const rows = unpacked(columns, row?.['items'])
+          const last = rows.at(-1)
+          if (last === undefined) break
+          await on(replace, batch.values(rows.map((each) => eventParts(change(toEvent(each))))))
+          after = Number(last['place'])
+          count += rows.length
+        }
       }
+      return count
     },
     async writesToErase (on, userId) {
-      const [row] = await on(`SELECT count(*) AS total FROM ${events} WHERE subject = ${p(1)}`, [userId])
+      const counts = parts.map(({ where }) => `(SELECT count(*) FROM ${events} WHERE ${where})`)
+      const [row] = await on(`SELECT ${counts.join(' + ')} AS total`, [userId])
       return Math.ceil(Number(row?.['total']) / ERASED_PER_WRITE)
     }
   }
