@@ -124,5 +124,9 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
   const migrate = migratingOnDisk(ownKnex, storage.migrate)
   const onDriver = { ...storage, driver: `${name} ${version}`, migrate }
-  return file === null ? onDriver : onWatchedFile(onDriver, file)
+  const bytesOf = async (): Promise<number> => {
+    const [row] = await ownKnex.raw('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    return Number(row.bytes)
+  }
+  return file === null ? onDriver : onWatchedFile(onDriver, file, bytesOf)
 }

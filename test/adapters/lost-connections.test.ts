@@ -47,6 +47,25 @@ test('a transaction whose connection is lost fails as unavailable, and does noth
   t.equal(await storage.findApiKey({ id: apiKeyOf(1).id }), null)
 })
 
+test('a server that reports the loss of another one keeps its session', async (t) => {
+  const { schema, host, storage } = await onOneConnection(t)
+  const session = async () => (await host.raw('SELECT pg_backend_pid() AS pid')).rows[0].pid
+  const before = await session()
+  await sql(`CREATE FUNCTION "${schema}".lose () RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'connection to the remote node failed' USING ERRCODE = '08006'; END $$`)
+  for (const table of ['users', 'api_keys']) {
+    await sql(`CREATE TRIGGER lose BEFORE INSERT ON "${schema}".fastify_users_${table}
+      FOR EACH ROW EXECUTE FUNCTION "${schema}".lose()`)
+  }
+  const lost = { code: 'unavailable', driverCode: '08006' }
+  const store = kitStorage(storage)
+  await t.rejects(store.createUser(userOf(1), keysOf(userOf(1)), null), lost, 'a statement')
+  await t.rejects(store.createApiKey(apiKeyOf(1), { onlyFirst: true }), lost, 'a transaction')
+  t.equal(await session(), before)
+  await sql(`DROP FUNCTION "${schema}".lose CASCADE`)
+  await store.createUser(userOf(1), keysOf(userOf(1)), null)
+})
+
 test('a transaction that gets no lock leaves its connection usable', async (t) => {
   const schema = temporarySchema(t)
   const host = pgHost(t, { connection: pgUrlWith({ options: '-c lock_timeout=100' }), pool: { min: 0, max: 1 } })

@@ -1,20 +1,27 @@
 // sqlite(): the file of the database is made for its owner alone, and no write is acknowledged once it is gone.
 import fs, { existsSync } from 'node:fs'
-import { mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { sqlite } from '../../adapters/sqlite.ts'
+import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
 import { newId } from '../../lib/core/ids.ts'
-import { anyVersion, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
+import { anyVersion, everyone, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
-import { sqliteDrivers } from '../helpers/sqlite.ts'
+import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 const FILES = ['users.db', 'users.db-wal', 'users.db-shm']
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+/** Runs statements on a connection of another tool. */
+async function runOn (filename: string, driver: SqliteDriver, statements: readonly string[]): Promise<void> {
+  const tool = sqliteHost(filename, { driver })
+  for (const statement of statements) await tool.raw(statement)
+  await tool.destroy()
+}
 
 async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]['driver'] } = {}) {
   const directory = await temporaryDirectory(t)
@@ -42,6 +49,47 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(storage.eventLog.erase(userOf(1).id), gone, 'an erasure')
     await t.rejects(storage.webhooks.remove(newId('whk')), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
+  })
+}
+
+for (const { driver, skip } of sqliteDrivers) {
+  test(`${driver}: nothing is acknowledged once the file is cut or written over`, { skip }, async (t) => {
+    for (const content of ['', 'a text that is no database']) {
+      const { filename, storage, add } = await opened(t, { driver })
+      // With an empty log, all is in the file.
+      await runOn(filename, driver, ['PRAGMA wal_checkpoint(TRUNCATE)'])
+      await add(2)
+      await writeFile(filename, content)
+      const gone = { code: 'unavailable', message: /deleted or replaced/ }
+      await t.rejects(add(3), gone)
+      await t.rejects(storage.check(), gone)
+      await t.rejects(add(4), gone)
+    }
+  })
+
+  test(`${driver}: a file that became smaller by VACUUM is the same one`, { skip }, async (t) => {
+    const { filename, storage, add } = await opened(t, { driver })
+    const checkpoint = 'PRAGMA wal_checkpoint(TRUNCATE)'
+    await runOn(filename, driver, ['CREATE TABLE big AS SELECT zeroblob(10000000) AS x', checkpoint])
+    await add(2)
+    await runOn(filename, driver, ['DROP TABLE big', 'VACUUM', checkpoint])
+    t.ok((await stat(filename)).size < 5_000_000)
+    await add(3)
+    await storage.check()
+  })
+
+  test(`${driver}: the file alone has everything after a clean stop`, { skip }, async (t) => {
+    const { directory, filename, storage, add } = await opened(t, { driver })
+    await add(2)
+    let read = 0
+    await storage.readUsers(everyone, 'asc', async (users) => { read += users.length })
+    await storage.close()
+    await copyFile(filename, join(directory, 'copy.db'))
+    const copy = sqlite({ filename: join(directory, 'copy.db'), create: false })
+    t.teardown(() => copy.close())
+    await copy.check()
+    t.match([read, await copy.findUser(userOf(1).id), await copy.findUser(userOf(2).id)],
+      [2, { id: userOf(1).id }, { id: userOf(2).id }])
   })
 }
 

@@ -120,6 +120,14 @@ export function isLost (error: unknown): boolean {
     LOST_CODES.includes(error.driverCode)
 }
 
+/**
+ * True if what a driver threw says that its own connection is lost. A server or a pooler that has lost another server
+ * reports the same codes as an ERROR, and its session goes on.
+ */
+export function isConnectionLost (error: unknown, names: Names): boolean {
+  return property(error, 'severity') !== 'ERROR' && isLost(toStorageError(error, names))
+}
+
 /** True if PostgreSQL has ended a statement because of a limit on its time, or on its wait for a lock. */
 export function waitedTooLong (error: unknown): boolean {
   return isStorageError(error) && ['57014', '55P03'].includes(error.driverCode ?? '')

@@ -6,7 +6,7 @@ import type { Profile } from '../tables/profiles.ts'
 import { discard, poolOf, takeFree } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
-import { isBusy, isConflict, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
+import { isBusy, isConflict, isConnectionLost, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
 import type { Batching, Executor, PoolExecutor, Query } from './executor.ts'
 import { narrowing } from './narrow-pool.ts'
 import { retryWhileBusy } from './retry-while-busy.ts'
@@ -78,7 +78,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
 
   /** A lost connection must not be lent again. */
   function discardIfLost (connection: unknown, error: unknown): void {
-    if (isLost(toStorageError(error, names))) discard(connection)
+    if (isConnectionLost(error, names)) discard(connection)
   }
 
   function queued<Value> (key: string | null, since: number, work: () => Promise<Value>): Promise<Value> {

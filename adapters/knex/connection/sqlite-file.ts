@@ -24,10 +24,14 @@ export interface SqliteFile {
   opened (): void
   /**
    * `isWrite`: check only once per turn of the event loop, for all writes that are answered in that turn.
-   * @throws StorageError `unavailable` if the file or its write-ahead log was deleted or replaced
+   * @throws StorageError `unavailable` if the file was deleted, replaced or cut, or its write-ahead log deleted or
+   * replaced
    */
-  requireSame (isWrite: boolean): void
+  requireSame (isWrite: boolean, bytesOf: BytesOf): Promise<void>
 }
+
+/** The size of the database, as SQLite counts it, in bytes. */
+export type BytesOf = () => Promise<number>
 
 /** The account of this process, which an operator gives rights to. */
 function account (): string {
@@ -61,10 +65,21 @@ function withPath (error: unknown, path: string): unknown {
   return message === undefined ? error : new StorageError(code, message, { driverCode, cause: error })
 }
 
-/** The device and inode of the file at a path; `null` if there is none. */
-function identityOf (path: string): string | null {
+/** The device and inode of the file at a path, and its size; `null` if there is none. */
+function fileAt (path: string): { identity: string | null, size: number } {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? null : `${found.dev} ${found.ino}`
+  return found === undefined
+    ? { identity: null, size: 0 }
+    : { identity: `${found.dev} ${found.ino}`, size: Number(found.size) }
+}
+
+/**
+ * True for a file that became smaller by `VACUUM`. One that was cut, or that something else was written into, has less
+ * than half of the database: what was written since may still be in the log.
+ */
+async function isVacuumed (size: number, bytesOf: BytesOf): Promise<boolean> {
+  // SQLite may have to read the file for it, and can fail.
+  return size > 0 && 2 * size >= await bytesOf().catch(() => Infinity)
 }
 
 /** Creates an empty file if there is none. @throws Error if `create` is false and the file has no database */
@@ -92,21 +107,23 @@ function ensureFile (filename: string, create: boolean): void {
 export function openSqliteFile (filename: string, { create }: { create: boolean }): SqliteFile {
   ensureFile(filename, create)
   const path = realpathSync(filename)
-  const file = identityOf(path)
+  const file = fileAt(path)
   let log: string | null = null
   let isChecked = false
 
   return {
     path,
     opened () { log = null },
-    requireSame (isWrite) {
+    async requireSame (isWrite, bytesOf) {
       // A check for each write took a tenth of the CPU time.
       if (isChecked && isWrite) return
       isChecked = false
-      const found = identityOf(`${path}-wal`)
+      const foundLog = fileAt(`${path}-wal`).identity
       // The log is created by the first statement, and stays while a connection is open.
-      log ??= found
-      if (identityOf(path) === file && found === log) {
+      log ??= foundLog
+      const { identity, size } = fileAt(path)
+      if (identity === file.identity && foundLog === log && (size >= file.size || await isVacuumed(size, bytesOf))) {
+        file.size = size
         isChecked = true
         setImmediate(() => { isChecked = false })
         return
@@ -123,13 +140,18 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
 function acknowledging<Target extends object> (
   target: Target,
   names: ReadonlyArray<keyof Target & string>,
-  { path, requireSame }: SqliteFile
+  { path, requireSame }: SqliteFile,
+  bytesOf: BytesOf
 ): Target {
   const writes = names.map((name) => {
     const write = async (...args: unknown[]): Promise<unknown> => {
       const work: Promise<unknown> = Reflect.apply(Object(target[name]), target, args)
-      const result = await work.catch((error) => { throw withPath(error, path) })
-      requireSame(name !== 'check')
+      const result = await work.catch(async (error) => {
+        // SQLite calls a file damaged that was cut.
+        if (isStorageError(error) && error.code === 'fault') await requireSame(false, bytesOf)
+        throw withPath(error, path)
+      })
+      await requireSame(name !== 'check', bytesOf)
       return result
     }
     return [name, write] as const
@@ -140,15 +162,16 @@ function acknowledging<Target extends object> (
 /** Wraps the store so that it does not acknowledge a write to a file that was deleted or replaced. */
 export function onWatchedFile<Store extends Storage & { eventLog: EventLog, webhooks: WebhookStore }> (
   storage: Store,
-  file: SqliteFile
+  file: SqliteFile,
+  bytesOf: BytesOf
 ): Store {
   return {
-    ...acknowledging(storage, ACKNOWLEDGED, file),
-    eventLog: acknowledging(storage.eventLog, OF_EVENTS, file),
-    webhooks: acknowledging(storage.webhooks, OF_WEBHOOKS, file),
+    ...acknowledging(storage, ACKNOWLEDGED, file, bytesOf),
+    eventLog: acknowledging(storage.eventLog, OF_EVENTS, file, bytesOf),
+    webhooks: acknowledging(storage.webhooks, OF_WEBHOOKS, file, bytesOf),
     async readUsers (...args) {
       // It opens the file again, and would read whatever file is now at this path, or an empty one.
-      file.requireSame(false)
+      await file.requireSame(false, bytesOf)
       return storage.readUsers(...args)
     }
   }

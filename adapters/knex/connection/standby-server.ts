@@ -4,7 +4,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 import { closeBesidePool, discard, openBesidePool, poolOf } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { withDeadline } from './deadlines.ts'
-import { isConflict, isLost, toStorageError, waitedTooLong } from './driver-errors.ts'
+import { isConflict, isConnectionLost, toStorageError, waitedTooLong } from './driver-errors.ts'
 import type { Batching, Query, Reading } from './executor.ts'
 import { narrowing } from './narrow-pool.ts'
 import { placeOf, type PrimaryPositions } from './primary-positions.ts'
@@ -143,8 +143,7 @@ export function createStandbyServer (
       if (tracks) await note(query, on)
       return rows
     } catch (error) {
-      const { message } = Object(error)
-      if (message === OTHER_TABLES || isLost(toStorageError(error, names))) discard(on)
+      if (Object(error).message === OTHER_TABLES || isConnectionLost(error, names)) discard(on)
       throw error
     } finally {
       await pool.releaseConnection(on)

@@ -1,3 +1,4 @@
+import type { SqliteDriverMethods } from './driver.ts'
 import { allNumbered, type Statement } from './node-sqlite.ts'
 import { type Connection, synchronousDriver } from './synchronous.ts'
 
@@ -21,12 +22,7 @@ function withCode (error: unknown): unknown {
   return errcode !== undefined || code === undefined ? error : Object.assign(Object(error), { errcode: code })
 }
 
-/**
- * The package `@photostructure/sqlite`: the interface of `node:sqlite` for Node.js 20, with its binaries. Errors of its
- * `all()` lack the code of SQLite. In a transaction it decides whether a locked statement may be repeated: not after
- * SQLITE_BUSY_SNAPSHOT. So the driver then runs a statement whose error has its code.
- */
-export const photostructureDriver = synchronousDriver<Statement>('@photostructure/sqlite', (statement, values, on) => {
+const driver = synchronousDriver<Statement>('@photostructure/sqlite', (statement, values, on) => {
   try {
     return allNumbered(statement, values)
   } catch (thrown) {
@@ -36,5 +32,19 @@ export const photostructureDriver = synchronousDriver<Statement>('@photostructur
     return allNumbered(statement, values)
   }
 })
+
+/**
+ * The package `@photostructure/sqlite`: the interface of `node:sqlite` for Node.js 20, with its binaries. Errors of its
+ * `all()` lack the code of SQLite. In a transaction it decides whether a locked statement may be repeated: not after
+ * SQLITE_BUSY_SNAPSHOT. So the driver then runs a statement whose error has its code.
+ */
+export const photostructureDriver: SqliteDriverMethods = {
+  ...driver,
+  // Its statements end with the process alone, so its `close()` does not move the log into the file, as the last
+  // connection of SQLite does.
+  finalizeStatements (connection) {
+    driver.execute(connection, 'PRAGMA wal_checkpoint(TRUNCATE)').catch(() => {})
+  }
+}
 
 const isInTransaction = (connection: Connection<Statement>): boolean => Object(connection).isTransaction === true
