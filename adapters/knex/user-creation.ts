@@ -53,7 +53,8 @@ export function knexCreation (
   const { valuesAmongMany, insert, insertOrFail, insertAll, insertWithKey } = userInsertions(executor, names, books)
   const groupOf = (isRecorded: boolean) => batching === null
     ? null
-    : groupCommits(batching, (all, since) => insertAll(all, since, isRecorded))
+    // One at a time: of two, the second may commit first, and move the page of a list that was read in between.
+    : groupCommits({ ...batching, groups: 1 }, (all, since) => insertAll(all, since, isRecorded))
   const plainGroup = groupOf(false)
   const recordedGroup = groupOf(true)
 

@@ -2,7 +2,7 @@
 import { test, type Test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, count, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
+import { anyVersion, count, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
@@ -68,6 +68,38 @@ for (const end of ['COMMIT', 'ROLLBACK']) {
     t.equal(await wanted, end === 'COMMIT' ? 'email_taken' : 'ok')
   })
 }
+
+test('a creation never appears in a list before an older one of its process that is still running', async (t) => {
+  const { storage, other } = await besideTransaction(t)
+  // The rows of slow users are not written until the gate is open. That is no wait for a lock.
+  await other.query(`CREATE TABLE gate ();
+    CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$ BEGIN
+      WHILE NOT EXISTS (SELECT 1 FROM gate) LOOP PERFORM pg_sleep(0.005); END LOOP;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER slowly BEFORE INSERT ON fastify_users_users
+      FOR EACH ROW WHEN (NEW.name = 'slow') EXECUTE FUNCTION slowly();
+    COMMIT`)
+  const create = (n: number, name: string) =>
+    kitStorage(storage).createUser(userOf(n, { name }), keysOf(userOf(n)), null)
+  const older = [create(101, 'slow'), create(102, 'slow')]
+  await until('a slow creation', async () => (await other.query(
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%' || current_schema || '%'"
+  )).rows.length > 0)
+  const newer = create(103, 'quick')
+  const newest = async () => {
+    const { items } = await storage.listUsers(everyone, { order: 'desc', limit: 1, from: { offset: 0 } })
+    return items.map(({ id }) => id)
+  }
+  // Without its turn, it is there within the first few.
+  const seen = new Set<string>()
+  let reads = 0
+  while (seen.size < 2 && reads++ < 100) for (const id of await newest()) seen.add(id)
+  t.strictSame([...seen], [idOf('usr', 59)])
+  await other.query('INSERT INTO gate DEFAULT VALUES')
+  await Promise.all([...older, newer])
+  t.strictSame(await newest(), [idOf('usr', 103)])
+})
 
 test('two processes that create users with the same addresses each get their answers', async (t) => {
   const { schema, storage, other } = await besideTransaction(t)

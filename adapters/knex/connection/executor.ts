@@ -46,7 +46,7 @@ export interface TransactionOptions {
 export interface Batching {
   /** Connections that reads share; 0: each statement has one of its own. */
   connections: number
-  /** Concurrent groups for each kind of write. */
+  /** Concurrent groups for each kind of update. Creations have one, so that they are committed in their order. */
   groups: number
   /** Milliseconds after which a write that still waits for its group fails; Infinity: the pool has its own limits. */
   wait: number
