@@ -108,11 +108,12 @@ export function Shell () {
     ...offers.trash && can('users:delete') ? [{ href: hrefOf(['users', 'deleted']), label: say('deleted.title') }] : []
   ]
   const isList = section?.key === 'users' && !isUser
-  useShortcut('/', () => {
-    if (isList || !can('users:read')) return
-    navigate(listHref())
-    ask('search')
-  })
+  useShortcut('/', can('users:read')
+    ? () => {
+        if (!isList) navigate(listHref())
+        ask('search')
+      }
+    : null)
   const isInner = section !== undefined && route.path[1] !== undefined
   const back = isInner ? section.key === 'users' ? listHref() : hrefOf([section.key]) : null
   const [name, setName] = useState<string | null>(null)

@@ -6,8 +6,8 @@ const user = ({ fields, ...members }: UserRecord) => ({ ...members, ...fields })
 export const asStored = {
   user,
   userJson (record: UserRecord): string {
-    const { id, name, email, fields, status, statusReason, createdAt, updatedAt, tenant } = record
-    const shown = { id, name, email, ...fields, status, statusReason, createdAt, updatedAt }
+    const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
+    const shown = { id, name, email, ...fields, status, statusReason, version, createdAt, updatedAt }
     return JSON.stringify(tenant === undefined ? shown : { ...shown, tenant })
   },
   deletedUser: (deleted: DeletedUser) =>

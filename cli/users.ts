@@ -170,13 +170,7 @@ export async function writeSubject (
 ): Promise<void> {
   if (path !== '-') await requireReplaceable(path)
   const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
-  const { user, ...rest } = await wholeSubject(createSubjects(ofTenant(storage, options), asStored, present)(id))
-  const document = { user: user === null ? null : withoutVersion(user), ...rest }
+  const document = await wholeSubject(createSubjects(ofTenant(storage, options), asStored, present)(id))
   if (path === '-') return output.value(document)
   await writeFile(path, [JSON.stringify(document)])
-}
-
-/** A user as HTTP shows it. */
-function withoutVersion ({ version, ...shown }: { version: number }): object {
-  return shown
 }

@@ -12,6 +12,7 @@ export interface User extends JsonObject {
   email: string
   status: 'active' | 'suspended'
   statusReason: string | null
+  version: number
   createdAt: string
   updatedAt: string
 }

@@ -208,7 +208,7 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
             <button
               type='button'
               class='danger'
-              onClick={() => onUndo(result.created.map((id) => ({ id, name: id, status: 'active' })))}
+              onClick={() => onUndo(result.created.map((user) => ({ ...user, name: user.id, status: 'active' })))}
             >
               {say('import.undo')}
             </button>

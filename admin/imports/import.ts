@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts'
 import { ApiError } from '../api/error.ts'
-import { isObject, type Json } from '../api/types.ts'
+import { isObject, type Json, type User } from '../api/types.ts'
 
 /** As many refused lines are named; further ones are counted. */
 const NAMED = 10_000
@@ -11,8 +11,8 @@ export type OnConflict = 'fail' | 'skip' | 'update'
 export interface Imported {
   counts: Readonly<Record<'created' | 'updated' | 'skipped' | 'refused', number>>
   refused: ReadonlyArray<{ line: number, error: ApiError }>
-  /** The ids of those that were created. */
-  created: readonly string[]
+  /** Those that were created. */
+  created: ReadonlyArray<Pick<User, 'id' | 'version'>>
 }
 
 export interface ImportSettings {
@@ -77,6 +77,7 @@ export async function importFile (
       typeof line === 'number' && isObject(problem)
         ? [{ line, error: new ApiError(Number(problem['status']), problem, null) }]
         : []),
-    created: lines.flatMap(({ status, id }) => status === 'created' && typeof id === 'string' ? [id] : [])
+    created: lines.flatMap(({ status, id, version }) =>
+      status === 'created' && typeof id === 'string' ? [{ id, version: Number(version) }] : [])
   }
 }

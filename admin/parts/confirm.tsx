@@ -30,7 +30,7 @@ export function Confirm ({ title, submit, isDanger = false, run, onClose, childr
         <Alert error={action.error} />
         <div class='bar'>
           <button type='submit' class={isDanger ? 'danger' : 'primary'} disabled={action.isBusy}>{submit}</button>
-          <button type='button' onClick={onClose}>{say('page.cancel')}</button>
+          <button type='button' autofocus={isDanger} onClick={onClose}>{say('page.cancel')}</button>
         </div>
       </form>
     </Dialog>

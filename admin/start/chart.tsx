@@ -42,7 +42,7 @@ export function Chart ({ label, signUps: { isByWeek, bars } }: { label: string, 
           const words = `${isByWeek ? span(from, to) : day(from.toISOString())}: ${say('users.total', { count })}`
           const href = hrefOf(['users'], new URLSearchParams(createdIn(from, to)))
           return (
-            <a key={i} href={href} aria-label={words} tabIndex={i === current ? 0 : -1} onFocus={() => setCurrent(i)}>
+            <a key={i} href={href} aria-label={words} tabindex={i === current ? 0 : -1} onFocus={() => setCurrent(i)}>
               <title>{words}</title>
               <rect class='room' x={i * STEP} width={STEP} height={HEIGHT} />
               <rect x={i * STEP + GAP / 2} y={HEIGHT - height} width={STEP - GAP} height={height} />

@@ -22,14 +22,18 @@ export const shortcuts = {
   }
 }
 
-/** Calls `action` when the key is pressed outside of controls and dialogs. */
-export function useShortcut (key: string, action: () => void): void {
+/**
+ * Calls `action` when the key is pressed outside of controls and dialogs. null: the key does nothing now. A key has one
+ * listener: a second one would not be called.
+ */
+export function useShortcut (key: string, action: (() => void) | null): void {
   const latest = useRef(action)
   latest.current = action
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const { target, ctrlKey, metaKey, altKey } = event
       if (event.key !== key || ctrlKey || metaKey || altKey || event.defaultPrevented || !shortcuts.areOn()) return
+      if (latest.current === null) return
       if (target instanceof Element && target.closest(TYPED) !== null) return
       if (document.querySelector('dialog[open]') !== null) return
       event.preventDefault()

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../api/error.ts'
 import type { Fault } from '../api/types.ts'
 import { formFaults } from '../form/fields-form.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -15,8 +16,8 @@ export type BulkKind = 'delete' | 'restore' | 'suspend' | 'activate' | 'change'
 interface BulkDialogProps {
   kind: BulkKind
   users: readonly Selected[]
-  /** Called with those that were changed. */
-  onClose: (done: readonly Selected[]) => void
+  /** Called with those that were changed, and those that somebody else has changed meanwhile. */
+  onClose: (done: readonly Selected[], meanwhile: readonly Selected[]) => void
   /** Called with users that were deleted and are to be restored. */
   onRestore?: (users: readonly Selected[]) => void
 }
@@ -30,10 +31,15 @@ const DONE = {
   change: 'user.changed'
 } as const
 const NOTHING: Progress = { done: [], refused: [] }
+/** From as many users on, their number is typed before what can't be undone together. */
+const COUNTED = 50
+
+/** True if somebody else has changed the user since it was selected. */
+const isLate = (error: unknown): boolean => error instanceof ApiError && error.status === 412
 
 /**
- * Changes many users after a question. A suspension asks for its reason, a deletion for good for their number, and any
- * other change for a field and its value.
+ * Changes many users after a question. A suspension asks for its reason, and the change of a field for its value. The
+ * number of many users, or of those who are deleted for good, is typed; otherwise a deletion begins at Cancel.
  */
 export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps) {
   const speech = useSpeech()
@@ -41,6 +47,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
   const notify = useNotify()
   const { client, capabilities } = useSession()
   const [typed, setTyped] = useState('')
+  const [reason, setReason] = useState('')
   const [fault, setFault] = useState<string>()
   const { properties } = capabilities.fields
   const [change, setChange] = useState(() => firstChange(properties))
@@ -49,10 +56,13 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
   const [progress, setProgress] = useState(NOTHING)
   const controller = useRef(new AbortController())
   const count = users.length
-  const { done, refused } = progress
-  const tried = done.length + refused.length
+  const { done } = progress
+  const refused = progress.refused.filter(({ error }) => !isLate(error))
+  const meanwhile = progress.refused.filter(({ error }) => isLate(error)).map(({ user }) => user)
+  const tried = done.length + progress.refused.length
   const { trash } = capabilities.offers
-  const isFinal = kind === 'delete' && !trash
+  const isReversible = kind === 'restore' || kind === 'activate'
+  const isCounted = (kind === 'delete' && !trash) || (!isReversible && count >= COUNTED)
   const content = useRef<HTMLDivElement>(null)
   // What had the focus is gone with the question.
   useEffect(() => {
@@ -64,7 +74,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
   const changeOf = (): Change => {
     if (kind === 'delete' || kind === 'restore') return { op: kind }
     if (kind === 'change') return { op: 'update', body: change === null ? {} : patchOf(change) }
-    const statusReason = typed.trim() === '' ? null : typed
+    const statusReason = reason.trim() === '' ? null : reason
     return { op: 'update', body: { status: kind === 'suspend' ? 'suspended' : 'active', statusReason } }
   }
   const submit = (event: { preventDefault: () => void, currentTarget: HTMLFormElement }): void => {
@@ -74,7 +84,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
       setFaults(wrong)
       if (wrong.length > 0) return
     }
-    if (isFinal && ![String(count), number(count)].includes(typed.trim())) {
+    if (isCounted && ![String(count), number(count)].includes(typed.trim())) {
       setFault(say('bulk.countDiffers'))
       return
     }
@@ -90,7 +100,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
     })
   }
   const succeed = (done: readonly Selected[]): void => {
-    onClose(done)
+    onClose(done, [])
     const [first] = done
     const text = count === 1 && first !== undefined
       ? say(DONE[kind], { name: first.name })
@@ -100,7 +110,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
   }
   // The step that is under way ends first: its outcome would not be known otherwise.
   const close = (): void => {
-    if (phase === 'asks' || phase === 'ended') return onClose(done)
+    if (phase === 'asks' || phase === 'ended') return onClose(done, meanwhile)
     controller.current.abort()
     setPhase('stops')
   }
@@ -117,7 +127,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
         ? (
           <form noValidate onSubmit={submit}>
             {help !== '' && <p>{help}</p>}
-            {isFinal && (
+            {isCounted && (
               <TextField
                 label={say('bulk.typeCount', { count })}
                 inputMode='numeric'
@@ -127,7 +137,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
               />
             )}
             {kind === 'suspend' && (
-              <TextField label={say('user.reason')} hint={say('user.reasonHelp')} value={typed} onValue={setTyped} />
+              <TextField label={say('user.reason')} hint={say('user.reasonHelp')} value={reason} onValue={setReason} />
             )}
             {kind === 'change' && change !== null && (
               <FieldChooser properties={properties} change={change} faults={faults} onChange={setChange} />
@@ -136,7 +146,9 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
               <button type='submit' class={kind === 'delete' || kind === 'suspend' ? 'danger' : 'primary'}>
                 {say(`bulk.${kind}`)}
               </button>
-              <button type='button' onClick={close}>{say('page.cancel')}</button>
+              <button type='button' autofocus={kind === 'delete' && !isCounted} onClick={close}>
+                {say('page.cancel')}
+              </button>
             </div>
           </form>
           )
@@ -145,9 +157,17 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
             <progress value={tried} max={count} aria-label={say('bulk.progress', { done: tried, count })} />
             <p role='status' tabIndex={-1}>
               {phase === 'ended'
-                ? say('bulk.result', { done: done.length, refused: refused.length, left: count - tried })
+                ? say('bulk.result', { done: done.length, refused: progress.refused.length, left: count - tried })
                 : say('bulk.progress', { done: tried, count })}
             </p>
+            {meanwhile.length > 0 && (
+              <>
+                <h3>{say('bulk.meanwhile')}</h3>
+                <ul class='refused'>
+                  {meanwhile.map(({ id, name }) => <li key={id}><bdi>{name}</bdi></li>)}
+                </ul>
+              </>
+            )}
             {refused.length > 0 && (
               <>
                 <h3>{say('bulk.refused')}</h3>

@@ -7,7 +7,9 @@ import { randomKey } from './random-key.ts'
 const TOGETHER = 100
 
 /** What a selection needs to know of a user. */
-export type Selected = Pick<User, 'id' | 'name' | 'status'>
+export type Selected = Pick<User, 'id' | 'name' | 'status' | 'version'>
+/** The tag of the version that the person has selected. */
+export const tagOf = ({ version }: Pick<User, 'version'>): string => `"${version}"`
 export type Change = { op: 'delete' | 'restore' } | { op: 'update', body: JsonObject }
 
 /** What became of the users so far; the others wait. */
@@ -24,11 +26,9 @@ const lacksBatches = (error: unknown): boolean =>
 
 const isBusy = ({ status }: Result): boolean => status === 429 || status === 503
 
-// Whatever version a user has: the person has asked for the change.
-const headers = { 'if-match': '*' }
-
-async function sendAlone (client: Client, { id }: Selected, change: Change): Promise<Result> {
-  const path = `/users/${id}`
+async function sendAlone (client: Client, user: Selected, change: Change): Promise<Result> {
+  const path = `/users/${user.id}`
+  const headers = { 'if-match': tagOf(user) }
   try {
     if (change.op === 'update') await client.send('PATCH', path, { headers, body: change.body, isPatient: true })
     else if (change.op === 'delete') await client.send('DELETE', path, { headers, isPatient: true })
@@ -46,7 +46,7 @@ async function sendTogether (
   users: readonly Selected[],
   change: Change
 ): Promise<{ results: Result[], retryAfter: number | null }> {
-  const operations = users.map(({ id }) => ({ ...change, id, ifMatch: '*' }))
+  const operations = users.map((user) => ({ ...change, id: user.id, ifMatch: tagOf(user) }))
   try {
     const answer: Answer<{ data: Result[] }> = await client.send('POST', '/users/batch', {
       headers: { 'idempotency-key': randomKey() },
@@ -63,8 +63,9 @@ async function sendTogether (
 }
 
 /**
- * Makes the same change to many users, step by step. Aborting ends it after the step that is under way, whose outcome
- * would not be known otherwise. A limit is waited for, if not for long.
+ * Makes the same change to many users, step by step, where they still are as the person has selected them. Aborting
+ * ends it after the step that is under way, whose outcome would not be known otherwise. A limit is waited for, if not
+ * for long.
  */
 export async function changeMany (
   client: Client,

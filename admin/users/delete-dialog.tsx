@@ -78,7 +78,7 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFin
         <Alert error={error} />
         <div class='bar'>
           <button type='submit' class='danger' disabled={isBusy}>{say('user.deleteSubmit')}</button>
-          <button type='button' onClick={onClose}>{say('page.cancel')}</button>
+          <button type='button' autofocus={isKept} onClick={onClose}>{say('page.cancel')}</button>
         </div>
       </form>
     </Dialog>

@@ -11,6 +11,7 @@ import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
 import { useSettled } from '../state/settled.ts'
 import { useSpeech } from '../state/texts.ts'
+import { tagOf } from './bulk.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { type Selection, SelectionBar, selectionColumn, without } from './selection.tsx'
 
@@ -33,7 +34,7 @@ function DeletedTable () {
   const restore = (user: DeletedUser): void => {
     if (isOff) return
     run(async () => {
-      await client.send('POST', `/users/${user.id}/restore`)
+      await client.send('POST', `/users/${user.id}/restore`, { headers: { 'if-match': tagOf(user) } })
       leave(user, 'deleted.restored')
     })
   }
@@ -118,10 +119,14 @@ function DeletedTable () {
       {purged !== null && (
         <DeleteDialog
           user={purged}
-          etag={null}
+          etag={tagOf(purged)}
           isFinal
           onClose={() => setPurged(null)}
-          onChanged={() => setPurged(null)}
+          onChanged={() => {
+            setPurged(null)
+            notify(say('user.changedMeanwhile'))
+            loaded.reload()
+          }}
           onDeleted={() => {
             setPurged(null)
             leave(purged, 'deleted.purged')

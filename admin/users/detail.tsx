@@ -13,6 +13,7 @@ import { hrefOf, navigate as goTo, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
+import { tagOf } from './bulk.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { EditUser } from './edit.tsx'
 import { History } from './history.tsx'
@@ -80,16 +81,17 @@ export function UserDetail ({ id }: { id: string }) {
   const isNewer = saved !== null && answer !== null && saved.body.updatedAt >= answer.body.updatedAt
   const stored = isNewer ? saved : answer
   const schema = userSchema(capabilities, speech)
-  const edit = (): void => { if (can('users:write') && stored !== null) setEditing(true) }
+  const edit = (): void => setEditing(true)
   const close = (): void => setOpen(null)
   const hasData = capabilities.offers.events && can('events:read')
   const onChanged = (): void => {
     setHint(say('user.changedMeanwhile'))
     loaded.reload()
   }
-  const restore = async ({ name }: User): Promise<void> => {
+  const restore = async (user: User): Promise<void> => {
+    const { name } = user
     try {
-      await client.send('POST', `/users/${id}/restore`)
+      await client.send('POST', `/users/${id}/restore`, { headers: { 'if-match': tagOf(user) } })
       notify(say('deleted.restored', { name }), { isForNext: true })
       goTo(hrefOf(['users', id]))
     } catch (error) {
@@ -97,7 +99,7 @@ export function UserDetail ({ id }: { id: string }) {
     }
   }
   useName(stored?.body.name)
-  useShortcut('e', edit)
+  useShortcut('e', can('users:write') && stored !== null ? edit : null)
   const statusWord = say(stored?.body.status === 'suspended' ? 'user.activate' : 'user.suspend')
   useOffers([
     ...stored !== null && can('users:write') && !isEditing

@@ -51,8 +51,8 @@ export async function readSelected (bytes: AsyncIterable<Uint8Array<ArrayBuffer>
     const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      const { id, name, status }: User = JSON.parse(line)
-      users.push({ id, name, status })
+      const { id, name, status, version }: User = JSON.parse(line)
+      users.push({ id, name, status, version })
     }
   }
   return users

@@ -89,8 +89,9 @@ export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }:
     return { key: kind, label: say(`bulk.${kind}.asks`, { count: concerned.length }), kind, isOff, run }
   })
   useOffers(offers.filter(({ isOff }) => !isOff))
-  useShortcut('s', () => offers.find(({ kind }) => kind === 'suspend')?.run())
-  useShortcut('d', () => offers.find(({ kind }) => kind === 'delete')?.run())
+  const offerOf = (kind: BulkKind) => offers.find((each) => each.kind === kind && !each.isOff)?.run ?? null
+  useShortcut('s', offerOf('suspend'))
+  useShortcut('d', offerOf('delete'))
   // The button that selects all has gone once it has done so.
   const hasAll = useRef(false)
   useLayoutEffect(() => {
@@ -149,12 +150,13 @@ export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }:
           kind={asked.kind}
           users={asked.users}
           onRestore={(users) => setAsked({ kind: 'restore', users })}
-          onClose={(done) => {
+          onClose={(done, meanwhile) => {
             setAsked(null)
-            if (done.length === 0) return
+            if (done.length + meanwhile.length === 0) return
             focusHeading()
             const isWhole = done.length === asked.users.length
-            onSelection(isWhole ? new Map() : without(selection, ...done.map(({ id }) => id)))
+            // Who was changed by somebody else has to be looked at again.
+            onSelection(isWhole ? new Map() : without(selection, ...[...done, ...meanwhile].map(({ id }) => id)))
             onChanged()
           }}
         />

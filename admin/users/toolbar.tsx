@@ -5,7 +5,6 @@ import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
 import { useCommand } from '../state/commands.ts'
-import { useShortcut } from '../state/shortcuts.ts'
 import { useSpeech } from '../state/texts.ts'
 import { ColumnChooser } from './columns.tsx'
 import { Chips, Filters } from './filters.tsx'
@@ -34,9 +33,15 @@ export function Toolbar (props: ToolbarProps) {
   const { onState, onColumns, onExport, onImport } = props
   const { say, sayFault } = useSpeech()
   const search = useRef<HTMLDivElement>(null)
-  useShortcut('/', () => search.current?.querySelector('input')?.select())
-  // Asked for elsewhere: the heading gets the focus first, as in every view.
-  useCommand('search', true, () => requestAnimationFrame(() => search.current?.querySelector('input')?.select()))
+  const find = (): void => {
+    const input = search.current?.querySelector('input')
+    if (document.activeElement !== input) input?.select()
+  }
+  // What is typed next belongs to it. Of another view the heading, or what the palette was opened from, gets the focus.
+  useCommand('search', true, () => {
+    find()
+    requestAnimationFrame(find)
+  })
   const fault = faults.find(({ parameter }) => parameter === 'q')
   const count = Object.keys(state.filters).length
   const { searchable, fields } = capabilities

@@ -262,6 +262,7 @@ export const english = {
   'bulk.leave': 'The users are still being changed. Leave without knowing what becomes of them?',
   'bulk.result': '{done} done, {refused} refused, {left} not tried.',
   'bulk.refused': 'Refused',
+  'bulk.meanwhile': 'Changed by somebody else meanwhile, and left as they are',
 
   'export.title': 'Export users',
   'export.format': 'Export in another format',

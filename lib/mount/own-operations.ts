@@ -68,7 +68,7 @@ export function operationsMaker (
       ownerOf
     }),
     subjectOperation(begin, subject, {
-      limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')], shown: presenter.shownUser
+      limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')]
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
       fields, ofTenants: tenants !== null, readFor: readsOf(seen, limits.reads), recheck: recheckFor('users:read')

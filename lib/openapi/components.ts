@@ -17,6 +17,7 @@ const USER = {
   email: 'ada@example.org',
   status: 'active',
   statusReason: null,
+  version: 1,
   createdAt: '2026-01-31T09:30:00.000Z',
   updatedAt: '2026-01-31T09:30:00.000Z'
 }
@@ -49,6 +50,13 @@ const actor: Schema = {
   },
   required: ['type', 'id', 'name'],
   description: 'Who made the change, by the name that it had then; null: the server itself.'
+}
+
+/** The version of a user. */
+const version: Schema = {
+  type: 'integer',
+  minimum: 1,
+  description: 'One more with every change; the ETag without its quotes. The events of a user come in its order.'
 }
 
 const problemMembers: Readonly<Record<string, Schema>> = {
@@ -111,12 +119,14 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const deletion = { deletedAt: moment('When the user was deleted.'), deletedBy: actor }
   return {
     User: answer(
-      { id: userId, name, email, ...user, ...status, ...times },
+      { id: userId, name, email, ...user, ...status, version, ...times },
       { optional, example: example && { ...USER, ...example } }
     ),
-    DeletedUser: answer({ id: userId, name, email, ...user, ...status, ...times, ...deletion }, { optional }),
+    DeletedUser: answer(
+      { id: userId, name, email, ...user, ...status, version, ...times, ...deletion }, { optional }
+    ),
     /** What the list tells a caller without `users:read`. */
-    MinimalDeletedUser: answer({ id: userId, ...times, ...deletion }),
+    MinimalDeletedUser: answer({ id: userId, version, ...times, ...deletion }),
     ListedDeletedUser: {
       anyOf: [{ $ref: 'DeletedUser' }, { $ref: 'MinimalDeletedUser' }],
       description: 'Without the scope `users:read` little more than its id and times.'
@@ -146,7 +156,6 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
 
 /** Components of events. */
 function eventComponents (pageSize: PageSize, { user, example }: DescribedFields): Readonly<Record<string, Schema>> {
-  const version = { type: 'integer', minimum: 1, description: 'Of one user, events come in the order of its versions.' }
   const own = Object.fromEntries(Object.keys(user).map((member) => [member, {}]))
   const text = { type: ['string', 'null'] }
   const nullable = { name: text, email: text }

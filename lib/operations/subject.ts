@@ -17,8 +17,6 @@ export interface SubjectOperationOptions {
   /** Throw once the caller of a request may no longer read it. */
   rechecks: ReadonlyArray<(request: FastifyRequest) => Promise<void>>
   securityLog: SecurityLog
-  /** Shows the user without its version, as all answers do. */
-  shown: (user: NonNullable<SubjectPart['user']>) => object
 }
 
 const NEEDED: Scope = 'events:read'
@@ -29,7 +27,7 @@ const itemsOf = (items: readonly unknown[] = []): string[] => items.map((item) =
 export function subjectOperation (
   begin: Breakables,
   read: (id: string) => AsyncGenerator<SubjectPart, void, undefined>,
-  { limits, rechecks, securityLog, shown }: SubjectOperationOptions
+  { limits, rechecks, securityLog }: SubjectOperationOptions
 ): Operation {
   /** The document, text by text. Deliveries come last, so they are kept until then: each is as small as an event. */
   async function * textsOf (id: string): AsyncGenerator<string, void, undefined> {
@@ -37,7 +35,7 @@ export function subjectOperation (
     let separator = ''
     for await (const { user, events, deliveries: carried } of read(id)) {
       // The first part has the user, or null.
-      if (user !== undefined) yield `{"user":${JSON.stringify(user && shown(user))},"events":[`
+      if (user !== undefined) yield `{"user":${JSON.stringify(user)},"events":[`
       deliveries.push(...itemsOf(carried))
       const items = itemsOf(events).join(',')
       if (items === '') continue

@@ -18,7 +18,9 @@ export interface Column {
 const TEXT_OR_NULL: Types = new Set([...TEXT, 'null'] as const)
 
 const BEFORE = ['id', 'name', 'email']
-const AFTER = ['status', 'statusReason', 'createdAt', 'updatedAt']
+const AFTER = ['status', 'statusReason', 'version', 'createdAt', 'updatedAt']
+/** The types of the members of every user that are not texts alone. */
+const OWN_TYPES: Readonly<Record<string, Types>> = { statusReason: TEXT_OR_NULL, version: new Set(['number'] as const) }
 
 /** The members behind a user's fields. `ofTenants`: users have a tenant. */
 const after = (ofTenants: boolean): string[] => ofTenants ? [...AFTER, 'tenant'] : AFTER
@@ -66,7 +68,7 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
  */
 export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>, ofTenants = false): Column[] {
   const text = (name: string): Column =>
-    ({ name, path: [name], types: name === 'statusReason' ? TEXT_OR_NULL : TEXT, isJson: false })
+    ({ name, path: [name], types: OWN_TYPES[name] ?? TEXT, isJson: false })
   const names = Object.keys(properties)
   const own = Object.entries(properties).flatMap(([name, schema]) => {
     const columns = columnsWithin([name], schema)

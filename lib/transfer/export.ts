@@ -36,8 +36,8 @@ const columnsParameter: Parameter = {
     type: 'string',
     minLength: 1,
     description: 'Which columns, in this order, separated by commas: `id`, `name`, `email`, `status`, ' +
-      '`statusReason`, `createdAt`, `updatedAt`, and own fields. In CSV members of an object have their own, such as ' +
-      '`address.city`.'
+      '`statusReason`, `version`, `createdAt`, `updatedAt`, and own fields. In CSV members of an object have their ' +
+      'own, such as `address.city`.'
   },
   problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
 }

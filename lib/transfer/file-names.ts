@@ -107,7 +107,7 @@ export function joined (values: readonly unknown[]): unknown {
 export function renaming (table: readonly Column[], names: FileNames): (value: unknown) => unknown {
   const { entries, ignoreUnknown } = names
   const moved = new Set(entries.flatMap(({ column: { path }, from }) => path.length === 1 ? [...path, ...from] : from))
-  const known = new Set(table.map(({ path }) => path[0]).concat('version'))
+  const known = new Set(table.map(({ path }) => path[0]))
   return (value) => {
     if (!isObject(value)) return value
     const user = Object.fromEntries(Object.entries(value).filter(([name]) =>

@@ -14,6 +14,8 @@ export interface ImportResult {
   status: 'created' | 'updated' | 'skipped' | 'refused'
   /** The user. A dry run makes none for new users. */
   id?: string
+  /** Of a user that was created: its version, which an undo can ask for. */
+  version?: number
   /** Why it was refused. */
   problem?: PartProblem
 }
@@ -21,11 +23,15 @@ export interface ImportResult {
 // Attempts to write a row while others keep changing its user.
 const ATTEMPTS = 100
 
-function resultOf (line: number, verdict: Verdict, made: string | null): ImportResult {
+function resultOf (
+  { line, version = 1 }: Pick<ImportRow, 'line'> & Partial<Pick<ImportRow, 'version'>>,
+  verdict: Verdict,
+  made: string | null
+): ImportResult {
   const { status } = verdict
   if (status === 'refused') return { line, status, problem: partProblem(verdict.error) }
   const id = shownId(status === 'created' ? made : status === 'updated' ? verdict.target.id : verdict.id)
-  return { line, status, ...(id !== null && { id }) }
+  return { line, status, ...(id !== null && { id, ...(status === 'created' && { version }) }) }
 }
 
 /** What settles the rows of an import. */
@@ -46,10 +52,10 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
   async function carryOut (row: ImportRow, verdict: Verdict): Promise<ImportResult | null> {
     if (verdict.status === 'created') {
       const made = await store.create(row)
-      return made === null ? null : resultOf(row.line, verdict, made.id)
+      return made === null ? null : resultOf(row, verdict, made.id)
     }
     if (verdict.status === 'updated' && !await store.update(row, verdict)) return null
-    return resultOf(row.line, verdict, null)
+    return resultOf(row, verdict, null)
   }
 
   async function settle (row: ImportRow, first: Verdict): Promise<ImportResult> {
@@ -62,7 +68,7 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
       } catch (error) {
         if (!isFieldTaken(error)) throw error
         // The row is judged once more, because a storage may name this of several values that others have.
-        if (isRefused) return resultOf(row.line, refusal(error), null)
+        if (isRefused) return resultOf(row, refusal(error), null)
         isRefused = true
       }
       verdict = await judge(row)
@@ -137,7 +143,7 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
       for (const each of taken) {
         if (!('error' in each)) continue
         if (each.isRepeated === true) unlisted++
-        else results.push(resultOf(each.line, refusal(each.error), null))
+        else results.push(resultOf(each, refusal(each.error), null))
       }
     }
     results.sort((a, b) => a.line - b.line)

@@ -9,8 +9,6 @@ export interface Presenter {
   showsTenant: boolean
   user (record: UserRecord): User
   userJson (record: UserRecord): string
-  /** A user as answers have it: without its version. */
-  shownUser (user: User | DeletedUser): object
   /** A user that is put away. */
   deletedUser (record: StoredDeletedUser): DeletedUser
   /** What a write tells a caller who may not read users. */
@@ -38,15 +36,8 @@ function plainUser (record: UserRecord): User {
   return { id, name, email, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
 }
 
-function plainView (record: UserRecord): object {
-  const { id, name, email, status, statusReason, createdAt, updatedAt, tenant } = record
-  const ofTenant = tenant === undefined ? {} : { tenant }
-  return { id, name, email, status, statusReason, createdAt, updatedAt, ...ofTenant }
-}
-
 function presenterOf (
   user: (record: UserRecord) => User,
-  view: (record: UserRecord) => object,
   pastFields: (fields: JsonObject) => JsonObject,
   showsTenant: boolean
 ): Presenter {
@@ -56,22 +47,23 @@ function presenterOf (
   const awayWith = <Shown extends object>(show: (record: UserRecord) => Shown) =>
     ({ user, deletedAt, deletedBy }: StoredDeletedUser) =>
       ({ ...show(shown(user)), deletedAt, deletedBy: by(deletedBy) })
-  const minimalView = ({ id, createdAt, updatedAt }: UserRecord) => ({ id, createdAt, updatedAt })
-  const [deletedView, minimalDeletedView] = [awayWith(view), awayWith<object>(minimalView)]
+  const deletedUser = awayWith(user)
+  // With its version, so that who restores can say which state was seen.
+  const minimalDeletedUser = awayWith(({ id, version, createdAt, updatedAt }) =>
+    ({ id, version, createdAt, updatedAt }))
   return {
     showsTenant,
     user: (record) => user(shown(record)),
-    shownUser: ({ version, ...rest }) => rest,
-    deletedUser: awayWith(user),
+    deletedUser,
     deletedListJson: (page, minimal) =>
-      JSON.stringify({ data: page.items.map(minimal ? minimalDeletedView : deletedView), meta: listMeta(page) }),
+      JSON.stringify({ data: page.items.map(minimal ? minimalDeletedUser : deletedUser), meta: listMeta(page) }),
     pastFields,
-    userJson: (record) => JSON.stringify(view(shown(record))),
-    minimalJson: (record) => JSON.stringify(minimalView(record)),
-    listJson: (page) => JSON.stringify({ data: page.items.map((record) => view(shown(record))), meta: listMeta(page) }),
+    userJson: (record) => JSON.stringify(user(shown(record))),
+    minimalJson: ({ id, createdAt, updatedAt }) => JSON.stringify({ id, createdAt, updatedAt }),
+    listJson: (page) => JSON.stringify({ data: page.items.map((record) => user(shown(record))), meta: listMeta(page) }),
     picking (names) {
       const picked = (record: UserRecord): object => {
-        const members = view(shown(record))
+        const members = user(shown(record))
         return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name))
           .map((name): [string, unknown] => [name, Reflect.get(members, name)]))
       }
@@ -94,7 +86,7 @@ function withoutTenant (record: UserRecord): UserRecord {
  * logged: it was stored under another one.
  */
 export function createPresenter (fields: HostFields | null, log: Log, showsTenant: boolean): Presenter {
-  if (fields === null) return presenterOf(plainUser, plainView, () => ({}), showsTenant)
+  if (fields === null) return presenterOf(plainUser, () => ({}), showsTenant)
   const { matches, has } = fields
   let warned = false
 
@@ -113,13 +105,9 @@ export function createPresenter (fields: HostFields | null, log: Log, showsTenan
 
   return presenterOf(
     (record) => {
-      const { id, name, email, ...rest } = plainUser(record)
-      return { id, name, email, ...declared(record), ...rest }
-    },
-    (record) => {
-      const { id, name, email, status, statusReason, createdAt, updatedAt, tenant } = record
+      const { id, name, email, status, statusReason, version, createdAt, updatedAt, tenant } = record
       const [own, ofTenant] = [declared(record), tenant === undefined ? {} : { tenant }]
-      return { id, name, email, ...own, status, statusReason, createdAt, updatedAt, ...ofTenant }
+      return { id, name, email, ...own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
     },
     onlyDeclared,
     showsTenant

@@ -19,7 +19,7 @@ type Given<Fields> = [Fields, UserFields] extends [UserFields, Fields]
   ? keyof UserFieldsInput extends never ? Fields : UserFieldsInput
   : Fields
 
-/** A user in process: what HTTP shows, and its `version`, which is the ETag without quotes. */
+/** A user. Its `version` is the ETag without quotes. */
 export type User<Fields = UserFields> = Omit<UserRecord, 'fields'> & Readonly<Fields>
 
 /** A deleted user that can be restored. */

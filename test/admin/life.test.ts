@@ -152,6 +152,7 @@ test('who is selected is deleted by keys alone, and restored from the notice', {
   await page.getByLabel('Select Bob').focus()
   await page.keyboard.press('d')
   await page.getByRole('dialog', { name: 'Delete 2 users?' }).waitFor()
+  await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('Enter')
   await page.getByText('2 users deleted').waitFor()
   await page.getByText('There are no users yet.').waitFor()

@@ -24,10 +24,10 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   const csv = await downloaded(page, start)
   t.match(csv.name, /^users-\d{4}-\d{2}-\d{2}\.csv$/)
   const { data } = await users.list({ plan: 'pro' })
-  const times = data.map(({ createdAt, updatedAt }) => `"active",null,"${String(createdAt)}","${String(updatedAt)}"`)
+  const times = data.map(({ createdAt, updatedAt }) => `"active",null,1,"${String(createdAt)}","${String(updatedAt)}"`)
   t.equal(csv.text, '\uFEFF' + [
     ('id name email plan seats active newsletter born seen note tags address.city address.zip any status ' +
-      'statusReason createdAt updatedAt').replaceAll(/\S+/g, '"$&"').replaceAll(' ', ','),
+      'statusReason version createdAt updatedAt').replaceAll(/\S+/g, '"$&"').replaceAll(' ', ','),
     `"${data[0]?.id}","'=1+1","a@example.org","pro",5,true,,,,"say ""hi"",\nthen go",,,,,${times[0]}`,
     `"${data[1]?.id}","Ömer","b@example.org","pro",,true,,,,"''@x","[""x""]","Köln",,,${times[1]}`,
     ''

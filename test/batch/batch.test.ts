@@ -57,7 +57,7 @@ for (const store of stores) {
       [404, 'user_not_found'], [201, '"1"']
     ])
     const { createdAt, updatedAt, id } = data[0].body
-    t.strictSame(data[0].body, { id, ...bob, legacyId: 'B', ...active, createdAt, updatedAt })
+    t.strictSame(data[0].body, { id, ...bob, legacyId: 'B', ...active, version: 1, createdAt, updatedAt })
     t.strictSame(data[1], {
       status: 409,
       body: {

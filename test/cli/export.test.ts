@@ -16,8 +16,8 @@ import '../helpers/watch-all.ts'
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
 const suspended = { status: 'suspended', statusReason: 'spam' } as const
 const users = own.map((fields, n) => userOf(n + 1, { fields, ...(n === 1 && suspended) }))
-const lines = users.map(({ id, name, email, fields, status, statusReason, createdAt, updatedAt }) =>
-  `${JSON.stringify({ id, name, email, ...fields, status, statusReason, createdAt, updatedAt })}\n`)
+const lines = users.map(({ id, name, email, fields, status, statusReason, version, createdAt, updatedAt }) =>
+  `${JSON.stringify({ id, name, email, ...fields, status, statusReason, version, createdAt, updatedAt })}\n`)
 
 for (const { name, skip, create } of databases) {
   test(`exports the users of ${name}, to standard output or a file`, { skip }, async (t) => {

@@ -21,10 +21,13 @@ for (const store of stores) {
         name: 'Ann',
         email: 'Ann@Example.org',
         ...active,
+        version: 1,
         createdAt: TIME,
         updatedAt: user.createdAt
       })
-      t.strictSame(Object.keys(user), ['id', 'name', 'email', 'status', 'statusReason', 'createdAt', 'updatedAt'])
+      t.strictSame(Object.keys(user), [
+        'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt'
+      ])
       t.equal(created.headers.location, `${prefix}/users/${user.id}`)
       t.equal(created.headers.etag, '"1"')
       t.equal(
@@ -54,7 +57,7 @@ for (const store of stores) {
       })
       t.equal(changed.statusCode, 200)
       t.equal(changed.headers.etag, '"2"')
-      t.match(changed.json(), { ...user, name: 'Anna', updatedAt: TIME })
+      t.match(changed.json(), { ...user, name: 'Anna', version: 2, updatedAt: TIME })
       t.ok(changed.json().updatedAt >= user.updatedAt)
       const put = await request('PUT', `/users/${user.id}`, {
         payload: { name: 'Ann', email: 'ANN@example.org', id: user.id }

@@ -35,9 +35,8 @@ for (const store of stores) {
     const [own] = deliveries.filter(({ event }: { event: string }) => event === subject.events[0].id)
     t.strictSame(subject.deliveries, [{ ...own, webhook: { id: webhook.id, origin: new URL(receiver.url).origin } }])
     t.notMatch(answer.body, /secret|Bob/)
-    const { version, ...user } = Object((await app.users.subject(id)).user)
-    t.strictSame({ ...await app.users.subject(id), user }, subject, 'in process it is the same, and has the version')
-    t.equal(version, 106)
+    t.strictSame(await app.users.subject(id), subject, 'in process it is the same')
+    t.equal(subject.user.version, 106)
     const head = await read('HEAD')
     t.strictSame([head.statusCode, head.body, head.headers['content-type']],
       [200, '', 'application/json; charset=utf-8'])
@@ -60,9 +59,10 @@ for (const store of stores) {
 
 test('without an event log a subject is the user alone', async (t) => {
   const { app, call } = await testApp(t)
-  const { id, version, ...user } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  const user = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  const { id } = user
   const { statusCode, body } = await call('GET', `/users/${id}/subject`)
-  t.strictSame([statusCode, JSON.parse(body)], [200, { user: { id, ...user }, events: [], deliveries: [] }])
+  t.strictSame([statusCode, JSON.parse(body)], [200, { user, events: [], deliveries: [] }])
   await app.users.delete(id)
   t.equal((await call('GET', `/users/${id}/subject`)).statusCode, 404)
 })

@@ -19,14 +19,14 @@ for (const { name, create } of stores) {
         seats: 3,
         anything: { z: [null, 1.5, '🦊'], a: {} }
       }
-      const { json: { id, createdAt, updatedAt, ...shown }, body } = await send('POST', '/users', sent)
+      const { json: { id, version, createdAt, updatedAt, ...shown }, body } = await send('POST', '/users', sent)
       const text = '"name":"Ann","email":"ann@example.org","address":{"city":"Oslo","zip":"1"},' +
         '"anything":{"a":{},"z":[null,1.5,"🦊"]},"plan":"free","seats":3,"status":"active","statusReason":null'
-      t.equal(body, `{"id":"${id}",${text},"createdAt":"${createdAt}","updatedAt":"${updatedAt}"}`)
+      t.equal(body, `{"id":"${id}",${text},"version":1,"createdAt":"${createdAt}","updatedAt":"${updatedAt}"}`)
       for (const path of [`/users/${id}`, '/users', '/users?q=ann']) {
         t.ok((await send('GET', path)).body.includes(text), path)
       }
-      t.strictSame(await app.users.get(id), { id, ...shown, version: 1, createdAt, updatedAt })
+      t.strictSame(await app.users.get(id), { id, ...shown, version, createdAt, updatedAt })
       t.strictSame((await app.users.list()).data, [await app.users.get(id)])
       for await (const each of app.users.iterate()) t.strictSame(each, await app.users.get(id))
     })

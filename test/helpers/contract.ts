@@ -15,6 +15,7 @@ interface Ann {
   id: string
   name: string
   email: string
+  version: number
   createdAt: string
   updatedAt: string
 }

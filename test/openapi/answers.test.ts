@@ -12,6 +12,7 @@ test('the comparison that every answer of every test passes finds each kind of d
     name: 'Ann',
     email: 'ann@example.org',
     ...active,
+    version: 1,
     createdAt: '2026-01-31T09:30:00.000Z',
     updatedAt: '2026-01-31T09:30:00.000Z'
   }

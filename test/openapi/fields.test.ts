@@ -40,7 +40,7 @@ test('describes the host’s own fields as they are checked', async (t) => {
     [name.replace('users.', ''), schema] as const)
   const { User = {}, UserInput = {}, UserPatch = {}, UserReplacement = {} } = Object.fromEntries(ours)
   t.strictSame(User.required, [
-    'id', 'name', 'email', 'plan', 'seats', 'status', 'statusReason', 'createdAt', 'updatedAt'
+    'id', 'name', 'email', 'plan', 'seats', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt'
   ])
   t.strictSame(UserInput.required, ['name', 'email', 'seats'], 'a member with a default may be left out')
   t.strictSame(UserReplacement.required, ['name', 'email', 'seats'])

@@ -15,6 +15,7 @@ const user = {
   email: 'ann@example.org',
   status: 'locked',
   statusReason: null,
+  version: 1,
   createdAt: moment,
   updatedAt: moment
 }
@@ -58,7 +59,7 @@ const answers: Record<string, object> = {
   WrittenUser: { id: user.id, createdAt: user.createdAt, updatedAt: user.updatedAt },
   DeletedUserList: {
     data: [
-      { ...user, ...deletion }, { id: user.id, createdAt: user.createdAt, updatedAt: user.updatedAt, ...deletion }
+      { ...user, ...deletion }, { id: user.id, version: 1, createdAt: moment, updatedAt: moment, ...deletion }
     ],
     meta
   },

@@ -129,7 +129,7 @@ test('names of fields that a spreadsheet would change come back from a table as 
   const table = await from.call('GET', '/users/export?format=csv')
   t.equal(table.body.slice(0, table.body.indexOf('\r\n')),
     '"id","name","email"," spaces ","\'=SUM(A1)","\'\'=1","\'-1","with ""quotes"", and more","status","statusReason",' +
-    '"createdAt","updatedAt"')
+    '"version","createdAt","updatedAt"')
   const headers = { 'content-type': 'text/csv' }
   const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
   t.match(linesOf(answer.body), [{ summary: { created: 1, refused: 0 } }])

@@ -135,7 +135,7 @@ test('names of a file are mapped in every format, and what users do not have can
 
 test('a map that does not fit is refused before any row, with the names that are allowed', async (t) => {
   const { app, call } = await testApp(t, { fields: { schema: fields } })
-  const allowed = 'id, name, email, legacyId, seats, address.city, status, statusReason, createdAt, updatedAt'
+  const allowed = 'id, name, email, legacyId, seats, address.city, status, statusReason, version, createdAt, updatedAt'
   const pairs = 'must be pairs <member>:<column>, separated by commas, as in name:Full Name'
   for (const [map, code, detail] of [
     ['', 'format', pairs], ['name', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],

@@ -40,7 +40,7 @@ for (const store of stores) {
     t.strictSame(meta, { page: 1, limit: 2, total: 3 })
     t.match(first.headers['link'], '</v1/users/deleted?page=2>; rel="next"')
     t.strictSame(Object.keys(data[0]), [
-      'id', 'name', 'email', 'status', 'statusReason', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
+      'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
     ])
     t.strictSame(data[0].deletedBy, { type: 'api_key', id: key?.id, name: 'test' })
     const [last] = (await call('GET', '/users/deleted?page=2&limit=2')).json().data
@@ -68,7 +68,7 @@ for (const store of stores) {
     await call('PATCH', `/users/${other.id}`, { payload: { no: 2 } })
     const restored = await restore()
     t.strictSame([restored.statusCode, restored.headers.etag], [200, '"2"'])
-    t.strictSame(restored.json(), { ...user, updatedAt: restored.json().updatedAt })
+    t.strictSame(restored.json(), { ...user, version: 2, updatedAt: restored.json().updatedAt })
     t.equal(await codeOf(call('POST', '/users', { payload: { ...ann, no: 9 } })), '409 email_taken', 'it has its keys')
     t.equal(await codeOf(call('POST', '/users', { payload: { name: 'C', email: 'c@example.org', no: 1 } })),
       '409 field_taken')
@@ -218,7 +218,9 @@ test('each operation needs its scopes, and none is a way to read users', async (
     if (needed.includes('users:read')) continue
     t.notMatch(body, /Ann|example/, `${method} ${path} shows nothing of the user`)
     const shown = body === '' ? null : JSON.parse(body)
-    const members = ['id', 'createdAt', 'updatedAt', ...path === '/users/deleted' ? ['deletedAt', 'deletedBy'] : []]
+    const members = path === '/users/deleted'
+      ? ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy']
+      : ['id', 'createdAt', 'updatedAt']
     if (shown !== null) t.strictSame(Object.keys(shown.data?.[0] ?? shown), members)
   }
   t.match((await call('GET', `/users/${id}`)).json(), { id, ...user, updatedAt: String })
