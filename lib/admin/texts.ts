@@ -500,6 +500,7 @@ export const english = {
   'error.too_many_webhooks': 'There are as many webhooks as there may be. Delete one first.',
   'error.last_admin_key': 'This is the last key that can give these scopes. Create another one first.',
   'error.events_expired': 'These events are no longer kept.',
+  'error.position_unknown': 'This event is not in the log.',
   'error.precondition_failed': 'Somebody else has changed this meanwhile.',
   'error.body_too_large': 'This is too much text for one user.',
   'error.unsupported_media_type': 'The server could not read what was sent.',

@@ -15,6 +15,11 @@ export const errorTable = Object.freeze({
     title: 'URL not allowed',
     detail: 'A webhook needs an https URL that leads to public addresses alone.'
   },
+  position_unknown: {
+    status: 400,
+    title: 'Position unknown',
+    detail: 'No event of this log has this id, such as after a backup was restored. Read on from the oldest one.'
+  },
   malformed_json: {
     status: 400,
     title: 'Malformed JSON',

@@ -35,7 +35,7 @@ export interface FeedMeta {
 export interface Events<Fields = UserFields> extends Listening<Fields> {
   /**
    * A page of the recorded events: after one, in the order of their commits, or newest first.
-   * @throws `validation_failed`, `events_expired`, `storage_unavailable`
+   * @throws `validation_failed`, `position_unknown`, `events_expired`, `storage_unavailable`
    */
   list<Filter extends EventFilter = EventFilter>(
     query?: FeedQuery<Filter>
@@ -45,7 +45,7 @@ export interface Events<Fields = UserFields> extends Listening<Fields> {
    * is kept; `now`: only those that come from here on), then over those that come, until the signal is aborted or the
    * server closes. Each comes exactly once; a storage that is unavailable is asked again. Keep the id of the last event
    * that you have dealt with, or what `onPosition` gets.
-   * @throws `validation_failed`, `events_expired`
+   * @throws `validation_failed`, `position_unknown`, `events_expired`
    */
   after<Filter extends EventFilter = EventFilter>(
     id?: string | null,

@@ -1,4 +1,4 @@
-import { UsersError, validationFailed } from '../core/errors.ts'
+import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { gather } from '../core/gather.ts'
 import { isUserId, timeOfId } from '../core/ids.ts'
@@ -45,7 +45,7 @@ export interface Following {
 
 /** The operations on the event log, without HTTP. They throw UsersError alone. */
 export interface EventLogService {
-  /** @throws `validation_failed`, `events_expired`, `storage_unavailable` */
+  /** @throws `validation_failed`, `position_unknown`, `events_expired`, `storage_unavailable` */
   feed (query: Readonly<Record<string, unknown>>, priorFaults?: readonly Fault[]): Promise<FeedPage>
   /** @throws `validation_failed`, `user_not_found`, `storage_unavailable` */
   history (
@@ -58,6 +58,12 @@ export interface EventLogService {
     query: Readonly<Record<string, unknown>>,
     priorFaults?: readonly Fault[]
   ): Promise<Following>
+}
+
+/** A reader tells it from a wrong request: its position is of a log that a backup has replaced, or of another one. */
+function positionUnknown (parameter: 'after' | 'before'): UsersError {
+  const errors = [{ parameter, code: 'unknown', detail: 'is not the id of an event' } as const]
+  return new UsersError('position_unknown', { errors })
 }
 
 /** Where the page after this one begins. */
@@ -84,7 +90,7 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
   async function pageBefore (before: string): Promise<EventsPage> {
     const standing = standingOf(before, null, await fromStorage(() => log.pruned()))
     if (standing !== 'unknown' || await isOld(before)) return { events: [], more: false, position: null }
-    throw validationFailed([{ parameter: 'before', code: 'unknown', detail: 'is not the id of an event' }])
+    throw positionUnknown('before')
   }
 
   async function pageOf (request: EventsRequest): Promise<EventsPage> {
@@ -98,7 +104,7 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
     const standing = standingOf(after, types, await fromStorage(() => log.pruned()))
     if (standing === 'complete' && oldest !== null) return oldest
     if (standing === 'expired' || await isOld(after)) throw new UsersError('events_expired')
-    throw validationFailed([{ parameter: 'after', code: 'unknown', detail: 'is not the id of an event' }])
+    throw positionUnknown('after')
   }
 
   /** The request from a place in the log: the end, if what comes from now on is asked for. */

@@ -20,7 +20,7 @@ export interface SubjectDelivery extends Delivery {
 export interface Subject<Fields = object> {
   /** The user, or the deleted one that can be restored. null: only events are left. */
   user: User<Fields> | ShownDeletedUser<Fields> | null
-  /** The history, newest first. */
+  /** The history, newest first: that of the person who has the id now, or had it last. */
   events: LoggedEvent[]
   /** The deliveries that carried an event of it, and are still kept. */
   deliveries: SubjectDelivery[]
@@ -67,15 +67,23 @@ export function createSubjects (
     const user = await fromStorage(() => find(id))
     // What is recorded meanwhile moves the others back: none is given twice.
     const given = new Set<string>()
+    let isOver = false
+    // An import can give the id of a purged user to another person, whose first event is a creation.
+    function isOfThisPerson ({ id, type }: EventRecord): boolean {
+      if (type === 'user.purged' && (user !== null || given.size > 0)) isOver = true
+      if (isOver || given.has(id)) return false
+      given.add(id)
+      isOver = type === 'user.created'
+      return true
+    }
     for (let offset = 0; ; offset += PART) {
       const page = await fromStorage(async () =>
         await storage.eventLog?.history(id, { offset, limit: PART }) ?? { items: [], total: 0 })
       if (offset === 0 && user === null && page.total === 0) throw userNotFound()
-      const records = page.items.filter((each) => !given.has(each.id))
-      for (const each of records) given.add(each.id)
+      const records = page.items.filter(isOfThisPerson)
       const deliveries = await fromStorage(() => deliveriesOf(records, origins))
       yield { ...(offset === 0 && { user }), events: records.map(present), deliveries }
-      if (page.items.length < PART) return
+      if (isOver || page.items.length < PART) return
     }
   }
 }

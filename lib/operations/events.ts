@@ -28,10 +28,11 @@ const LAST_EVENT_ID = 'last-event-id'
 /** An error about `after`, which the header stood for, as one about that. `queryFaults`: what the query itself has. */
 function aboutHeader (error: unknown, queryFaults: readonly Fault[]): unknown {
   if (!(error instanceof UsersError) || error.errors === undefined) return error
-  return validationFailed(error.errors.map((fault) => {
+  const errors = error.errors.map((fault) => {
     const { parameter, code, detail } = fault
     return parameter === 'after' && !queryFaults.includes(fault) ? { header: LAST_EVENT_ID, code, detail } : fault
-  }))
+  })
+  return error.code === 'validation_failed' ? validationFailed(errors) : new UsersError(error.code, { errors })
 }
 
 /** The path of the feed with all parameters but where it begins, and with another place. */
@@ -85,7 +86,7 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       query: feedParameters(pageSize),
       reads: ['Last-Event-ID'],
       success: { status: 200, description: 'The events.', is: 'EventList', stream: true, headers: ['Link', 'Vary'] },
-      codes: ['validation_failed', 'events_expired', 'rate_limited'],
+      codes: ['validation_failed', 'position_unknown', 'events_expired', 'rate_limited'],
       // Not for all of the handler: that ends with the response, and a stream may last for days.
       limitsItself: true,
       async handler (call) {

@@ -176,7 +176,7 @@ export function webhookOperations (
         'An event whose delivery is still pending gets no second one. The key must be able to read all of them.',
       body: { types: [JSON_TYPE], is: 'WebhookReplay' },
       success: { status: 202, description: 'The events will be delivered.', is: 'WrittenWebhook' },
-      codes: [...bodyCodes, 'events_expired', 'webhook_not_found'],
+      codes: [...bodyCodes, 'position_unknown', 'events_expired', 'webhook_not_found'],
       async handler (call) {
         const { request, reply } = call
         const webhook = await webhooks.replay(request.params.id, request.body, callOf(call))

@@ -30,7 +30,7 @@ export interface TenantWebhooks {
   test (id: string): Promise<Delivery>
   /**
    * Delivers the events after one, or since a time, again, but for those whose delivery is still pending.
-   * @throws `validation_failed`, `events_expired`, `webhook_not_found`, `storage_unavailable`
+   * @throws `validation_failed`, `position_unknown`, `events_expired`, `webhook_not_found`, `storage_unavailable`
    */
   replay (id: string, start: ReplayStart): Promise<Webhook>
   /** Deliveries, newest first. @throws `validation_failed`, `webhook_not_found`, `storage_unavailable` */

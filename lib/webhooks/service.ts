@@ -1,4 +1,4 @@
-import { UsersError, validationFailed } from '../core/errors.ts'
+import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
@@ -70,7 +70,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     const oldest = await fromStorage(() => store.eventBefore(start.after, tenant))
     // All kept events come after this id: the event is older than any of them.
     if (oldest === null && timeOfId(start.after) <= Date.now()) throw new UsersError('events_expired')
-    throw validationFailed([{ pointer: '/after', code: 'unknown', detail: 'is not the id of an event' }])
+    const errors = [{ pointer: '/after', code: 'unknown', detail: 'is not the id of an event' } as const]
+    throw new UsersError('position_unknown', { errors })
   }
 
   return {

@@ -55,6 +55,28 @@ for (const store of stores) {
     }
     await t.rejects(app.users.subject('x'), { code: 'user_not_found' })
   })
+
+  test(`a subject is one person, also where an import gave a purged id again, on ${store.name}`, async (t) => {
+    for (const trash of [true, false]) {
+      const { app, call } = await testApp(t, { storage: await store.create(t), eventLog: true, trash })
+      const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+      await app.users.update(id, { name: 'Ann Smith' })
+      await app.users.delete(id)
+      if (trash) await app.users.delete(id, { purge: true })
+      const types = async () => (await app.users.subject(id)).events.map(({ type }) => type)
+      const end = trash ? ['user.purged', 'user.deleted'] : ['user.deleted']
+      t.strictSame(await types(), [...end, 'user.updated', 'user.created'], 'of whom it had last')
+      const body = `${JSON.stringify({ id, name: 'Bob', email: 'bob@example.org' })}\n`
+      const headers = { 'content-type': 'application/x-ndjson' }
+      t.match((await call('POST', '/users/import', { body, headers })).body, /"created":1/)
+      t.strictSame(await types(), ['user.created'])
+      t.notMatch((await call('GET', `/users/${id}/subject`)).body, /Ann/)
+      t.match((await call('GET', `/users/${id}/events`)).json().meta, { total: end.length + 3 })
+      await app.users.delete(id)
+      t.strictSame(await types(), ['user.deleted', 'user.created'])
+      if (trash) await app.users.delete(id, { purge: true })
+    }
+  })
 }
 
 test('without an event log a subject is the user alone', async (t) => {

@@ -111,7 +111,7 @@ test('replays that the log can’t give', async (t) => {
     const response = await call('POST', `/webhooks/${id}/replay`, { payload: { after } })
     return [response.statusCode, response.json().code]
   }
-  t.strictSame(await replay(newId('evt')), [400, 'validation_failed'], 'an event that is not there')
+  t.strictSame(await replay(newId('evt')), [400, 'position_unknown'], 'an event that is not there')
   await app.users.create({ name: 'Bob', email: 'bob@example.org' })
   await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
   t.strictSame(await replay(first), [410, 'events_expired'])
