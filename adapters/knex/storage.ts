@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
+import type { StorageInTransaction } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor, PoolExecutor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -17,6 +17,7 @@ import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf }
 import { eventErasure, knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
+import { createDiskRoom } from './full-disk.ts'
 import { withFoundProfile } from './found-profile.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { knexKeyUses } from './key-uses.ts'
@@ -121,6 +122,7 @@ function storageOf (
   }
 
   let isClosed = false
+  const disk = createDiskRoom()
   const removeWords = wordRemoval(pool, names, () => !isClosed)
   const uniqueFields = new Set<string>()
   const usersOn = (executor: Executor, books: Bookkeeping) =>
@@ -137,7 +139,7 @@ function storageOf (
     const migrator = createMigrator(executor, names, uniqueFields, { moves, tryTables })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
-    const writeUsers = knexWrites(executor, names, writersOn, books)
+    const writeUsers = disk.noting(knexWrites(executor, names, writersOn, books))
     return {
       name: executor.dialect.name,
       ...migrator,
@@ -151,7 +153,10 @@ function storageOf (
         await compaction.rebuild()
       },
       warnings: durabilityWarnings(executor),
-      ...readOnlyCheck(executor),
+      async isReadOnly () {
+        const { isReadOnly } = executor.dialect
+        return disk.isFull() || (isReadOnly !== null && (await executor.query(isReadOnly)).length > 0)
+      },
       concurrency,
       connections: () => connectionsOf(knex),
       close,
@@ -221,12 +226,6 @@ export function storageOnOwnKnex (
       await knex.destroy()
     }
   }
-}
-
-/** Makes the function that says whether the database accepts no writes, where that can change. */
-function readOnlyCheck ({ query, dialect: { isReadOnly } }: Executor): Pick<Storage, 'isReadOnly'> {
-  if (isReadOnly === null) return {}
-  return { isReadOnly: async () => (await query(isReadOnly)).length > 0 }
 }
 
 /** Makes the function that says which settings let the database lose what it has acknowledged. */
