@@ -54,6 +54,8 @@ function logOf (storage: Storage, output: Output) {
     present: eventPresenter({ pastFields: (fields) => fields, showsTenant: true }),
     pageSize: { default: PAGE, max: PAGE },
     hasUser: async () => false,
+    // What was pruned says which positions are too old.
+    retention: Infinity,
     tail: createTail()
   })
   async function print (events: readonly LoggedEvent[], timeOf = exactTime): Promise<void> {

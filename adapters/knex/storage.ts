@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
+import type { StorageInTransaction } from '../../lib/storage/storage.ts'
 import { knexApiKeys } from './api-keys.ts'
 import type { Executor, PoolExecutor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
@@ -17,6 +17,7 @@ import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf }
 import { eventErasure, knexEventLog } from './events/event-log.ts'
 import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
 import { createNumbering } from './events/numbering.ts'
+import { createDiskRoom } from './full-disk.ts'
 import { withFoundProfile } from './found-profile.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { knexKeyUses } from './key-uses.ts'
@@ -127,6 +128,7 @@ function storageOf (
   let closing = new AbortController()
   const removeWords = wordRemoval(pool, names, () => closing.signal)
   const lists = fieldLists(names)
+  const disk = createDiskRoom()
   const usersOn = (executor: Executor, books: Bookkeeping) =>
     knexUsers(executor, names, lists, compaction, books)
   const trashOn = (executor: Executor, books: Bookkeeping) => knexTrash(executor, names, usersOn, books)
@@ -141,7 +143,7 @@ function storageOf (
     const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
     const { findUser, listUsers, prune } = usersOn(executor, books)
     const { find, list, expired } = trashOn(executor, books)
-    const writeUsers = knexWrites(executor, names, writersOn, { books, words: lists.words })
+    const writeUsers = disk.noting(knexWrites(executor, names, writersOn, { books, words: lists.words }))
     return {
       name: executor.dialect.name,
       ...migrator,
@@ -155,7 +157,10 @@ function storageOf (
         await compaction.rebuild()
       },
       warnings: durabilityWarnings(executor),
-      ...readOnlyCheck(executor),
+      async isReadOnly () {
+        const { isReadOnly } = executor.dialect
+        return disk.isFull() || (isReadOnly !== null && (await executor.query(isReadOnly)).length > 0)
+      },
       concurrency,
       connections: () => connectionsOf(knex),
       close,
@@ -226,12 +231,6 @@ export function storageOnOwnKnex (
       await knex.destroy()
     }
   }
-}
-
-/** Makes the function that says whether the database accepts no writes, where that can change. */
-function readOnlyCheck ({ query, dialect: { isReadOnly } }: Executor): Pick<Storage, 'isReadOnly'> {
-  if (isReadOnly === null) return {}
-  return { isReadOnly: async () => (await query(isReadOnly)).length > 0 }
 }
 
 /** Makes the function that says which settings let the database lose what it has acknowledged. */

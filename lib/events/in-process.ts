@@ -24,7 +24,7 @@ export interface FeedMeta {
   more: boolean
   /**
    * The last event that was passed, of whatever type: to read on after it. Newest first it is on the first page alone:
-   * what comes after it is on none of the pages. Absent: the log is empty.
+   * what comes after it is on none of the pages. It is there if the log is empty, too.
    */
   position?: string
   /** How many events there are that are asked for, on all pages. Newest first with a `subject` alone. */

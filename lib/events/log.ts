@@ -1,7 +1,7 @@
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { gather } from '../core/gather.ts'
-import { isUserId, timeOfId } from '../core/ids.ts'
+import { firstIdAt, isUserId, timeOfId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { EventLog, EventRecord, EventsPage, EventsRequest } from '../storage/storage.ts'
@@ -18,6 +18,8 @@ export interface EventLogOptions {
   hasUser: (id: string) => Promise<boolean>
   /** Wakes those who follow. */
   tail: Tail
+  /** Seconds that events are kept at least. */
+  retention: number
 }
 
 /** A page of the feed, and the request for it. */
@@ -26,7 +28,7 @@ export interface FeedPage {
   more: boolean
   /**
    * The last event that was passed, of whatever type; newest first the newest one of the log, on the first page alone.
-   * null: there is none to read on after.
+   * null: on the pages behind that one. Where there are no events, a place before all of them.
    */
   position: string | null
   /** How many there are that are asked for, on all pages. Newest first of a subject alone. */
@@ -66,6 +68,10 @@ function positionUnknown (parameter: 'after' | 'before'): UsersError {
   return new UsersError('position_unknown', { errors })
 }
 
+/** The place of a reader that finds no events at this moment: no event has an id without a random part. */
+const startNow = (): string => firstIdAt('evt', Date.now())
+const isStart = (id: string | null): id is string => id !== null && id === firstIdAt('evt', timeOfId(id))
+
 /** Where the page after this one begins. */
 function nextOf ({ order }: EventsRequest, events: readonly EventRecord[], position: string | null): FeedPage['next'] {
   const last = order === 'desc' ? events.at(-1)?.id ?? null : position
@@ -73,7 +79,8 @@ function nextOf ({ order }: EventsRequest, events: readonly EventRecord[], posit
 }
 
 /** Makes the operations on an event log. */
-export function createEventLog ({ log, present, pageSize, hasUser, tail }: EventLogOptions): EventLogService {
+export function createEventLog (options: EventLogOptions): EventLogService {
+  const { log, present, pageSize, hasUser, tail, retention } = options
   const check = eventQueryChecks(pageSize)
   const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
 
@@ -93,18 +100,26 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
     throw positionUnknown('before')
   }
 
-  async function pageOf (request: EventsRequest): Promise<EventsPage> {
-    const page = await read(request)
-    if (page !== null) return page
-    const { types, order } = request
-    const after = String(request.after)
-    if (order === 'desc') return pageBefore(after)
+  /** True if nothing can have been pruned that came after a reader had found no events. */
+  const isRecent = (start: string): boolean => Date.now() - timeOfId(start) < retention * 1000
+
+  async function pageBehind (after: string, request: EventsRequest): Promise<EventsPage> {
     // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
     const oldest = await read({ ...request, after: null })
-    const standing = standingOf(after, types, await fromStorage(() => log.pruned()))
-    if (standing === 'complete' && oldest !== null) return oldest
-    if (standing === 'expired' || await isOld(after)) throw new UsersError('events_expired')
+    const standing = standingOf(after, request.types, await fromStorage(() => log.pruned()))
+    const isWhole = standing === 'complete' || (standing === 'unknown' && isStart(after) && isRecent(after))
+    if (isWhole && oldest !== null) return oldest
+    if (standing === 'expired' || isStart(after) || await isOld(after)) throw new UsersError('events_expired')
     throw positionUnknown('after')
+  }
+
+  async function pageOf (request: EventsRequest): Promise<EventsPage> {
+    const { after, order } = request
+    const isDesc = order === 'desc'
+    const found = isStart(after) && !isDesc ? null : await read(request)
+    const page = found ?? await (isDesc ? pageBefore : pageBehind)(String(after), request)
+    if (page.position !== null || (isDesc && after !== null)) return page
+    return { ...page, position: isStart(after) ? after : startNow() }
   }
 
   /** The request from a place in the log: the end, if what comes from now on is asked for. */
@@ -159,8 +174,10 @@ export function createEventLog ({ log, present, pageSize, hasUser, tail }: Event
       return {
         start: asked.after === NOW ? request.after : null,
         parts: (signal) => tail.follow(async (after) => {
-          const { events, position } = await pageOfOne({ ...request, after })
-          return { events: events.map(present), last: position === after ? null : position }
+          // Whoever follows misses nothing, however long there are no events.
+          const { events, position } = await pageOfOne({ ...request, after: isStart(after) ? null : after })
+          const isSame = position === after || (isStart(position) && isStart(after))
+          return { events: events.map(present), last: isSame ? null : position }
         }, request.after, signal)
       }
     }

@@ -6,6 +6,7 @@ import { type PageSize, type Paging, pagingParameters, readPaging } from '../cor
 import {
   choiceParameter, momentParameter, type Parameter, parameterFaults, type Parameters
 } from '../core/parameters.ts'
+import { isStorable } from '../core/text.ts'
 import type { EventsRequest } from '../storage/storage.ts'
 import { EVENT_TYPES, type EventFilter } from './types.ts'
 
@@ -60,7 +61,7 @@ const actor: Parameter = {
     description: 'Only changes that were made by the API key with this id, the static key with this name, or the ' +
       'caller whom the server knows by this id.'
   },
-  problem: (value) => typeof value === 'string' && value !== '' && value.isWellFormed()
+  problem: (value) => typeof value === 'string' && value !== '' && isStorable(value)
     ? null
     : { code: 'format', detail: 'must be the id of an actor' }
 }

@@ -84,7 +84,7 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     const hasUser = async (id: string) => await fromStorage(() => seen.findUser(id)) !== null
     const eventLog = options.eventLog === null || seen.eventLog === undefined
       ? null
-      : createEventLog({ log: seen.eventLog, present, pageSize, hasUser, tail })
+      : createEventLog({ ...options.eventLog, log: seen.eventLog, present, pageSize, hasUser, tail })
     const usersIn = (transaction: unknown) => {
       const joined = seen.joinTransaction?.(transaction)
       if (joined === undefined) {

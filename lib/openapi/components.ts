@@ -208,7 +208,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         position: {
           ...eventId,
           description: 'The last event that was passed, of whatever type: `after` to read on. With `order=desc` the ' +
-            'newest one of the log, on the first page alone. Absent: the log is empty.'
+            'newest one of the log, on the first page alone. Without events, a place before all of them.'
         },
         total: { type: 'integer', minimum: 0, description: 'Of all pages. With `order=desc` and a `subject` alone.' }
       }, { optional: ['position', 'total'] })

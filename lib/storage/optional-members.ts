@@ -42,7 +42,7 @@ export interface OptionalMembers {
   connections? (): { used: number, free: number, waiting: number }
 
   /**
-   * True while the database answers and accepts no writes, as a standby does. Without it the store is taken for one
+   * True while the database answers and accepts no writes, as a standby does, or one whose disk is full. Without it the store is taken for one
    * that accepts them.
    */
   isReadOnly? (): Promise<boolean>
