@@ -54,13 +54,18 @@ async function start (): Promise<void> {
   process.stdout.write(welcome(address, config, key))
 }
 
+/** Why it could not start. What the storage says has more for an operator than what its callers get. */
+function reasonOf (error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  return cause instanceof Error && cause.name === 'StorageError' ? cause.message : error.message
+}
+
 try {
   await start()
 } catch (error) {
   process.stderr.write(
-    error instanceof ConfigError
-      ? `${error.message}\n`
-      : `The service could not start: ${error instanceof Error ? error.message : String(error)}\n`
+    error instanceof ConfigError ? `${error.message}\n` : `The service could not start: ${reasonOf(error)}\n`
   )
   process.exit(1)
 }

@@ -7,6 +7,7 @@ import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, WritesOptions } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { startPgBouncer } from '../servers/pgbouncer.mjs'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
@@ -48,6 +49,20 @@ test('without the option, the error of PgBouncer names it', { skip: pooled.skip 
     message: 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the ' +
       'option pooler of postgres() (08P01)'
   })
+})
+
+test('without the option, a PgBouncer that ignores settings is refused', { skip: pooled.skip }, async (t) => {
+  const pooler = await startPgBouncer(pgUrl(), 'ignore_startup_parameters = statement_timeout, lock_timeout')
+  t.teardown(() => pooler?.stop())
+  const schema = temporarySchema(t)
+  const connection = String(pooler?.url)
+  const refused = { code: 'fault', message: /^a pooler ignores .* set the option pooler of postgres\(\)/ }
+  const storage = postgres({ connection, schema })
+  t.teardown(() => storage.close())
+  await t.rejects(storage.migrate(), refused)
+  await t.rejects(storage.check(), refused)
+  const fit = await migrated(t, postgres({ connection, schema, pooler: true }))
+  t.equal((await create(fit, 1)).replayed, false)
 })
 
 test('a statement that is not answered is given up on this side', async (t) => {

@@ -2,6 +2,7 @@
 import fs, { existsSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
@@ -152,6 +153,26 @@ test('a file that is there is not opened to make it: closing it would drop the l
   t.strictSame(outcomes, ['EEXIST'])
   await again.close()
   await add(2)
+})
+
+test('a file that can not be opened or made is named, with the account and what to do', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const filename = join(directory, 'users.db')
+  const made = sqlite({ filename })
+  await made.migrate()
+  await made.close()
+  await rm(`${filename}-wal`, { force: true })
+  await mkdir(`${filename}-wal`)
+  const storage = sqlite({ filename })
+  t.teardown(() => storage.close())
+  const mend = 'make it the owner of the file and its directory, on a disk that is mounted for writing'
+  const problem = (path: string, code: string) => `the account ${userInfo().username} (uid ${userInfo().uid}) can't ` +
+    `write the database file ${path} (${code}): ${mend}`
+  const message = problem(filename, 'SQLITE_CANTOPEN')
+  await t.rejects(storage.migrate(), { code: 'unavailable', message })
+  await t.rejects(storage.check(), { code: 'unavailable', message })
+  const below = join(filename, 'users.db')
+  t.throws(() => sqlite({ filename: below }), { message: `fastify-users: sqlite(): ${problem(below, 'EEXIST')}` })
 })
 
 test('a service whose file is deleted answers 503, not 201', async (t) => {

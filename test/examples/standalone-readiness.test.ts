@@ -1,6 +1,10 @@
 // The standalone service asks its store at most once a second whether it is ready, however many ask.
 import { test } from 'tap'
+import { postgres } from '../../adapters/postgres.ts'
 import { createReadiness } from '../../examples/standalone/readiness.ts'
+import { connectPg } from '../helpers/postgres.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { startProxy } from '../helpers/tcp-proxy.ts'
 
 test('answers many from one question, good or bad, and asks again later', async (t) => {
   const { setTimeout } = globalThis
@@ -37,4 +41,26 @@ test('says that a database accepts no writes, but not in place of what is wrong'
   })()
   t.strictSame(await Promise.all([state(false), state(true), state(true, 'unavailable'), state(true, 'schema_behind')]),
     ['ready', 'read-only', 'read-only', 'unavailable'])
+})
+
+test('does not wait for a database that is frozen, or a pool that is full', async (t) => {
+  const url = new URL(pgUrl())
+  const proxy = await startProxy(Number(url.port))
+  t.teardown(() => proxy.close())
+  url.port = String(proxy.port)
+  const schema = temporarySchema(t)
+  const storage = postgres({ connection: url.href, schema, pool: { max: 1 }, statementTimeoutMs: 20_000 })
+  t.teardown(() => storage.close())
+  await storage.migrate()
+  const first = () => Promise.race([createReadiness(storage)(), storage.check().catch(() => {}).then(() => 'checked')])
+
+  const locking = await connectPg(t)
+  await locking.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users`)
+  const reading = storage.findUser('usr_1')
+  t.equal(await first(), 'unavailable', 'a full pool')
+  await locking.query('COMMIT')
+  await reading
+
+  proxy.freeze()
+  t.equal(await first(), 'unavailable', 'a frozen database')
 })

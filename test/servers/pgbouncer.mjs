@@ -18,9 +18,9 @@ function owner () {
 
 /**
  * Starts a PgBouncer in transaction mode before a server, with fewer connections than clients: its URL and a function
- * that stops it. `undefined` if the machine has none.
+ * that stops it. `undefined` if the machine has none. `more`: lines of its settings.
  */
-export async function startPgBouncer (serverUrl) {
+export async function startPgBouncer (serverUrl, more = '') {
   const path = programPath('pgbouncer')
   if (path === undefined) return undefined
   const { hostname, port: serverPort, username, password } = new URL(serverUrl)
@@ -41,6 +41,7 @@ pool_mode = transaction
 default_pool_size = 10
 max_client_conn = 500
 server_login_retry = 1
+${more}
 `
   )
   const child = spawn(path, [settings], { stdio: ['ignore', 'ignore', 'pipe'], ...owner() })

@@ -95,11 +95,13 @@ const OTHER_LIST = 'another process has changed the fields that users are found 
 export const isOtherList = (error: unknown): boolean => isStorageError(error) && error.message === OTHER_LIST
 
 /** Messages for what an operator can mend. */
-const MESSAGES = new Map([
+const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['28P01', 'the database refuses the user or the password'],
   ['28000', 'the database refuses the user or the password'],
   ['08P01', 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the option ' +
     'pooler of postgres()'],
+  ...['42P05', '26000'].map((code) => [code, 'a pooler lends another session for each statement: set the option ' +
+    'pooler of postgres()'] as const),
   ['3D000', 'the database does not exist'],
   ['25006', 'the database accepts no writes: it is a standby, or is set to be read-only'],
   ['42501', 'the database role lacks a right on the tables or their functions: see docs/storages.md'],

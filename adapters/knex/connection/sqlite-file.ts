@@ -62,7 +62,7 @@ function withPath (error: unknown, path: string): unknown {
   if (!isStorageError(error)) return error
   const { code, driverCode = '' } = error
   const message = FAULTS.find(([each]) => each.test(driverCode))?.[1](path, driverCode)
-  return message === undefined ? error : new StorageError(code, message, { driverCode, cause: error })
+  return message === undefined ? error : new StorageError(code, message, { driverCode })
 }
 
 /** The device and inode of the file at a path, and its size; `null` if there is none. */

@@ -114,6 +114,8 @@ export interface SchemaSql {
   drop (names: Names): string[]
   /** What the database or the connection may be set to that a store can't work with. */
   unfit: readonly UnfitSetting[]
+  /** The same of a pool of our own that prepares statements on its sessions. */
+  unfitSession: readonly UnfitSetting[]
   /** A statement that returns a row if our table of migrations exists. */
   migrationsExist (names: Names): Statement
   /** A statement that returns the names of the indexes, constraints and triggers that are in force. */

@@ -36,6 +36,15 @@ export const postgresUnfit: readonly UnfitSetting[] = [
   }
 ]
 
+const source = "(SELECT source FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'statement_timeout')"
+
+/** What says that a session has not got the settings that `postgres()` begins it with. Some servers know no source. */
+export const postgresUnfitSession: readonly UnfitSetting[] = [
+  fault(source, `${source} OPERATOR(pg_catalog.<>) 'client'`, () =>
+    'a pooler ignores the settings of the session, and may lend another one for each statement: set the option ' +
+    'pooler of postgres(), DATABASE_POOLER of the service, or --pooler of the command line')
+]
+
 const pragma = (name: string): string => `(SELECT ${name} FROM pragma_${name})`
 
 /** The same of SQLite: of the file, and of a host's connection. */

@@ -75,7 +75,7 @@ export function createMigrator (
 ): Migrator {
   const { dialect, query: onPool, transaction } = executor
 
-  const { unfit } = dialect.schema
+  const unfit = [...dialect.schema.unfit, ...(executor.prepares ? dialect.schema.unfitSession : [])]
   const unfitValues = unfit.map(({ value, isUnfit }, i) => `CASE WHEN ${isUnfit} THEN ${value} END AS setting${i}`)
 
   /** Refuses a database, or a connection, whose settings the store can't work with. */

@@ -34,7 +34,7 @@ function logServerError (error: UsersError, request: FastifyRequest): void {
   if (cause === OVERLOAD || cause === CLOSING) return
   if (isStorageError(cause)) {
     const fields = { code: cause.code, driverCode: cause.driverCode }
-    if (error.statusCode === 503) request.log.warn(fields, 'the storage is unavailable')
+    if (error.statusCode === 503) request.log.warn(fields, `the storage is unavailable: ${cause.message}`)
     else request.log.error({ ...fields, stack: cause.stack }, 'the storage failed')
   } else {
     request.log.error({ err: cause ?? error }, 'an unexpected error occurred')

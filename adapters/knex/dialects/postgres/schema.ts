@@ -4,7 +4,7 @@ import type { SchemaSql } from '../dialect.ts'
 import { PAGES_FUNCTIONS, pagesFunction } from './counted-pages.ts'
 import { countingTriggers, TRIGGER_FUNCTIONS } from './counting-triggers.ts'
 import { dropFunction, withSchema } from './functions.ts'
-import { postgresUnfit } from '../unfit-settings.ts'
+import { postgresUnfit, postgresUnfitSession } from '../unfit-settings.ts'
 
 export const KEY_CHANGES = 'api_keys_changed'
 
@@ -72,6 +72,7 @@ export const postgresSchema: SchemaSql = {
     `DROP SEQUENCE ${names.watermark}`
   ],
   unfit: postgresUnfit,
+  unfitSession: postgresUnfitSession,
   // Reading pg_class, which locks it, makes PostgreSQL see what others just committed: to_regclass alone uses a cache.
   migrationsExist: ({ migrations }) => ({
     sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)::oid',

@@ -91,6 +91,7 @@ export const sqliteSchema: SchemaSql = {
   // Dropping a table drops its indexes and triggers too.
   drop: () => [],
   unfit: sqliteUnfit,
+  unfitSession: [],
   migrationsExist: ({ bareMigrations }) => ({
     sql: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?1",
     params: [bareMigrations]
