@@ -35,13 +35,16 @@ function faultsOf ({ query, body }: Named): Fault[] {
   ]
 }
 
-/** Takes the tenant out of the body of a request. */
-function takeFromBody (request: OperationRequest, { body: declared, streamsBody = false }: Operation): unknown {
+/** Takes the tenant out of the body of a request, unless the service judges it. */
+function takeFromBody (
+  request: OperationRequest,
+  { body: declared, streamsBody = false, keepsTenant = false }: Operation
+): unknown {
   const { body } = request
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (declared === undefined || streamsBody || !isObject || !Object.hasOwn(body, 'tenant')) return undefined
   const { tenant, ...rest }: Record<string, unknown> = Object(body)
-  request.body = rest
+  if (!keepsTenant) request.body = rest
   return tenant
 }
 
@@ -66,7 +69,9 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   const bound = own ?? path
   const others = [named.query, named.body].filter((value) => value !== undefined)
   if (bound !== undefined && others.some((value) => value !== bound)) throw tenantForbidden()
-  const [first, ...more] = [bound, ...others].filter(isTenant)
+  // That of what is changed narrows nothing: a user of another tenant is there, and can't be moved.
+  const narrowing = operation.keepsTenant === true ? [bound, named.query] : [bound, ...others]
+  const [first, ...more] = narrowing.filter(isTenant)
   if (more.some((value) => value !== first)) throw tenantForbidden()
   return first
 }

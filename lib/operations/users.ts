@@ -146,6 +146,7 @@ export function userOperations (
       summary: 'Update a user',
       description: 'JSON Merge Patch (RFC 7396): given members change, the others stay.',
       body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'UserPatch' },
+      keepsTenant: true,
       handler: change(false)
     },
     {
@@ -157,6 +158,7 @@ export function userOperations (
       description: 'Replaces name, e-mail address, status and all own fields; it never creates. Without a status the ' +
         'user is active.',
       body: { types: [JSON_TYPE], is: 'UserReplacement' },
+      keepsTenant: true,
       handler: change(true)
     },
     ...reverts

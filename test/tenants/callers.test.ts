@@ -76,10 +76,13 @@ test('the platform names the tenant of the users that it makes', async (t) => {
   t.match(await send(KEYS.platform, 'POST', '/v1/users?tenant=beta', { ...ANN, tenant: 'acme' }),
     { status: 403, body: { code: 'tenant_forbidden' } })
   // What was read can be sent back.
-  const { id, version, createdAt, updatedAt, ...rest } = made
-  t.match(await send(KEYS.platform, 'PUT', `/v1/users/${id}`, { ...rest, name: 'Anne' }),
-    { status: 200, body: { name: 'Anne', tenant: 'acme' } })
-  t.match(await send(KEYS.platform, 'PATCH', `/v1/users/${id}`, { tenant: 'beta', name: 'x' }), { status: 404 })
+  const path = `/v1/users/${made.id}`
+  const changed = await send(KEYS.platform, 'PUT', path, { ...made, name: 'Anne' })
+  t.match(changed, { status: 200, body: { name: 'Anne', tenant: 'acme', version: 2 } })
+  t.match(await send(KEYS.platform, 'PATCH', path, { ...changed.body, name: 'Ann' }), { status: 200 })
+  t.match(await send(KEYS.platform, 'PATCH', path, { tenant: 'beta', name: 'x' }),
+    { status: 400, body: { errors: [{ pointer: '/tenant', code: 'immutable' }] } })
+  t.match(await send(KEYS.platform, 'PATCH', `${path}?tenant=beta`, { name: 'x' }), { status: 404 })
 })
 
 test('keys are given within the tenant, and the platform gives any', async (t) => {
