@@ -529,6 +529,7 @@ export const english = {
   'fault.too_many': 'This {detail}.',
   'fault.too_few': 'This {detail}.',
   'fault.too_large': 'This {detail}.',
+  'fault.immutable': 'This {detail}.',
   'fault.mismatch': 'This {detail}.',
   'fault.exclusive': 'This {detail}.',
   'fault.not_allowed': 'This {detail}.',

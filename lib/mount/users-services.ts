@@ -32,6 +32,7 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
   const { pageSize, requireIfMatch, idempotencyTtl, trash } = options
   return (storage: Storage, publish: Publish, makeEvent: MakeEvent, tenant?: string): UsersServices => {
     const needsTenant = options.tenants && tenant === undefined
+    const hasTenant = options.tenants
     const publishUser: PublishUser = (type, user, context, recorded) => {
       // A copy: the caller may change its result before the commit.
       publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
@@ -39,9 +40,9 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     const searched = withFieldWords(storage, fields?.searchable ?? null)
     const parts = { storage: searched, fields, makeEvent, publish: publishUser }
     return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant }),
+      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant }),
       openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: rowTenants(options.tenants, tenant) }),
-      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant })
+      writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant })
     }
   }
 }

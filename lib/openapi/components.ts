@@ -116,6 +116,10 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const { user, patch, optional, omissible, example } = fields
   const input = example && inputOf(example)
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
+  const asStored = 'As it is stored, or absent: it can’t be set.'
+  const stored = {
+    version: { ...version, description: asStored }, createdAt: moment(asStored), updatedAt: moment(asStored)
+  }
   const deletion = { deletedAt: moment('When the user was deleted.'), deletedBy: actor }
   return {
     User: answer(
@@ -143,13 +147,13 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
       optional: [...omissible, ...STATUS_MEMBERS], example: input
     }),
     /** Body of PATCH (RFC 7396). */
-    UserPatch: body({ id: userId, name, email, ...patch, ...statusPatch }, {
-      optional: ['id', 'name', 'email', ...Object.keys(patch), ...STATUS_MEMBERS],
+    UserPatch: body({ id: userId, name, email, ...patch, ...statusPatch, ...stored }, {
+      optional: ['id', 'name', 'email', ...Object.keys(patch), ...STATUS_MEMBERS, ...Object.keys(stored)],
       example: { name: 'Ada King' }
     }),
     /** Body of PUT. */
-    UserReplacement: body({ id: userId, name, email, ...user, ...statusInput }, {
-      optional: ['id', ...omissible, ...STATUS_MEMBERS], example: input
+    UserReplacement: body({ id: userId, name, email, ...user, ...statusInput, ...stored }, {
+      optional: ['id', ...omissible, ...STATUS_MEMBERS, ...Object.keys(stored)], example: input
     })
   }
 }

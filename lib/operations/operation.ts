@@ -43,6 +43,8 @@ export interface Operation extends OperationDescription {
   endsOwnKey?: boolean
   /** True if the handler applies the limits of concurrent requests itself, or needs none. */
   limitsItself?: boolean
+  /** True if its body has the tenant of what it changes, which never changes: the service judges it. */
+  keepsTenant?: boolean
   /** True if it is the platform's: for a caller that is bound to a tenant it is not there. */
   platformOnly?: boolean
   /** Of a change of a record: finds its tenant, which a body may only confirm; undefined: it belongs to none. */

@@ -35,18 +35,18 @@ function faultsOf ({ query, body }: Named): Fault[] {
   ]
 }
 
-/** Takes the tenant out of the body of a request. */
-function takeFromBody (request: OperationRequest, { body: declared, streamsBody = false }: Operation): unknown {
+/** Takes the tenant out of the body of a request, unless the service judges it. */
+function takeFromBody (
+  request: OperationRequest,
+  { body: declared, streamsBody = false, keepsTenant = false }: Operation
+): unknown {
   const { body } = request
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (declared === undefined || streamsBody || !isObject || !Object.hasOwn(body, 'tenant')) return undefined
   const { tenant, ...rest }: Record<string, unknown> = Object(body)
-  request.body = rest
+  if (!keepsTenant) request.body = rest
   return tenant
 }
-
-/** True if an operation changes a record, whose tenant never changes: a body that names one narrows nothing. */
-const keepsTenant = ({ findTenant }: Operation): boolean => findTenant !== undefined
 
 /** The faults of a body that names another tenant than that of the record which it changes. */
 async function movingFaults (request: OperationRequest, { findTenant }: Operation, named: unknown): Promise<Fault[]> {
@@ -86,12 +86,14 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   const faults = faultsOf(named)
   if (faults.length > 0) throw validationFailed(faults)
   const bound = own ?? path
-  if (bound === undefined && named.query === undefined && keepsTenant(operation)) {
+  if (bound === undefined && named.query === undefined && operation.findTenant !== undefined) {
     return { tenant: undefined, faults: () => movingFaults(request, operation, named.body) }
   }
   const others = [named.query, named.body].filter((value) => value !== undefined)
   if (bound !== undefined && others.some((value) => value !== bound)) throw tenantForbidden()
-  const [first, ...more] = [bound, ...others].filter(isTenant)
+  // That of what is changed narrows nothing: a user of another tenant is there, and can't be moved.
+  const narrowing = operation.keepsTenant === true ? [bound, named.query] : [bound, ...others]
+  const [first, ...more] = narrowing.filter(isTenant)
   if (more.some((value) => value !== first)) throw tenantForbidden()
   return { tenant: first, faults: async () => [] }
 }

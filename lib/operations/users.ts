@@ -65,7 +65,6 @@ export function userOperations (
     return sendWritten(call, user)
   }
 
-  const findTenant = async (id: string): Promise<string | undefined> => (await users.get(id)).tenant
 
   return [
     {
@@ -150,7 +149,7 @@ export function userOperations (
       summary: 'Update a user',
       description: 'JSON Merge Patch (RFC 7396): given members change, the others stay.',
       body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'UserPatch' },
-      findTenant,
+      keepsTenant: true,
       handler: change(false)
     },
     {
@@ -162,7 +161,7 @@ export function userOperations (
       description: 'Replaces name, e-mail address, status and all own fields; it never creates. Without a status the ' +
         'user is active.',
       body: { types: [JSON_TYPE], is: 'UserReplacement' },
-      findTenant,
+      keepsTenant: true,
       handler: change(true)
     },
     ...reverts

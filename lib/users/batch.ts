@@ -12,7 +12,7 @@ import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { errorOfRefusal, publishedTypes, type PublishUser, type Refusal } from './outcomes.ts'
-import { checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
+import { changesOf, checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import { guardOf } from './write-options.ts'
 
 /** A call of a batch. */
@@ -47,6 +47,8 @@ export interface BatchParts {
   trash: TrashOption | null
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant: boolean
+  /** True if users show their tenant. */
+  hasTenant: boolean
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -91,7 +93,7 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { storage, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, publish, makeEvent } = parts
+  const { storage, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant, publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
     requireIfMatch && operation.op !== 'create' && operation.op !== 'restore' && operation.ifMatch === undefined
@@ -103,19 +105,18 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
   function prepareUpdate (operation: BatchOperation & { op: 'update' }, context: Context): UserWrite {
     const { id, body } = operation
-    const checked = checkUpdate(body, id, false, fields)
+    const checked = checkUpdate(body, id, false, fields, hasTenant)
     if ('faults' in checked) throw validationFailed(checked.faults)
     if (!isUserId(id)) throw new UsersError('user_not_found')
-    const { changes, patchFields } = checked
+    const { changes, patchFields, storedFaults } = checked
     return {
       type: 'update',
       id,
-      changes: patchFields === null
+      changes: patchFields === null && storedFaults === null
         ? changes
         : (user) => {
-            const patched = patchFields(user.fields)
-            if ('faults' in patched) return { refused: jsonOf(validationFailed(patched.faults)) }
-            return { ...changes, fields: patched.fields }
+            const made = changesOf(checked, user)
+            return 'faults' in made ? { refused: jsonOf(validationFailed(made.faults)) } : made.changes
           },
       updatedAt: new Date().toISOString(),
       guard: guardFor(operation),

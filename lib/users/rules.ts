@@ -2,6 +2,7 @@ import { shapeCheck } from '../core/body-shape.ts'
 import type { Fault } from '../core/fault.ts'
 import { newId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
+import { readMoment } from '../core/moments.ts'
 import { type CheckedText, checkEmail, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
@@ -18,7 +19,7 @@ const wholeBody = Type.Object({
 }, { additionalProperties: false })
 /** The faults in the shape of a POST or PUT body. */
 const wholeShape = shapeCheck(wholeBody)
-/** The faults in the shape of a PATCH body (RFC 7396), without its `id`. */
+/** The faults in the shape of a PATCH body (RFC 7396), without what no client changes. */
 const patchShape = shapeCheck(Type.Partial(wholeBody, { additionalProperties: false }))
 
 function checkMember (
@@ -88,28 +89,52 @@ export function checkCreate (body: unknown, hostFields: HostFields | null): Chec
 interface CheckedUpdate {
   changes: UserChanges
   patchFields: ((before: JsonObject) => CheckedFields) | null
+  /** The faults of members that must be as they are stored; null: none was sent. */
+  storedFaults: ((user: UserRecord) => Fault[]) | null
 }
 
-/** Removes `id` from a body: it may be sent, and must then be the id of the path. */
-function withoutId (body: unknown, id: string): { body: unknown, faults: Fault[] } {
-  if (!isObject(body) || !Object.hasOwn(body, 'id')) return { body, faults: [] }
-  const { id: sent, ...others } = body
-  const faults = sent === id ? [] : [{ pointer: '/id', code: 'mismatch', detail: 'must be the id of the path' }]
-  return { body: others, faults }
+const immutable = (member: string, detail: string): Fault => ({ pointer: `/${member}`, code: 'immutable', detail })
+
+/** Members of an answer that no client changes. They may be sent back as they are stored. */
+const STORED = ['version', 'createdAt', 'updatedAt', 'tenant'] as const
+
+function isAsStored (sent: unknown, stored: unknown): boolean {
+  if (sent === stored) return true
+  const [moment, other] = [sent, stored].map((each) => typeof each === 'string' ? readMoment(each) : null)
+  return moment !== null && moment === other
+}
+
+/** Removes the members from a body that no client changes, and says what is wrong with them. */
+function splitStored (body: unknown, id: string, hasTenant: boolean): {
+  body: unknown, faults: Fault[], storedFaults: CheckedUpdate['storedFaults']
+} {
+  if (!isObject(body)) return { body, faults: [], storedFaults: null }
+  const sent = STORED.filter((name) => Object.hasOwn(body, name) && (name !== 'tenant' || hasTenant))
+  const taken = new Set<string>([...sent, 'id'])
+  const faults = !Object.hasOwn(body, 'id') || body['id'] === id ? [] : [immutable('id', 'must be the id of the path')]
+  const detail = 'must be as it is stored, or left out: it can’t be set'
+  return {
+    body: Object.fromEntries(Object.entries(body).filter(([name]) => !taken.has(name))),
+    faults,
+    storedFaults: sent.length === 0
+      ? null
+      : (user) => sent.filter((name) => !isAsStored(body[name], user[name])).map((name) => immutable(name, detail))
+  }
 }
 
 /**
  * Checks the body of an update of the user with this id: gives all faults or values to set. With `whole` (PUT) the body
- * replaces the user; otherwise it is a merge patch, of the host's fields too.
+ * replaces the user; otherwise it is a merge patch, of the host's fields too. `hasTenant`: users show their tenant.
  */
 export function checkUpdate (
   input: unknown,
   id: string,
   whole: boolean,
-  hostFields: HostFields | null
+  hostFields: HostFields | null,
+  hasTenant: boolean
 ): CheckedUpdate | { faults: Fault[] } {
   const { ours, theirs } = splitBody(input, hostFields)
-  const { body, faults: idFaults } = withoutId(ours, id)
+  const { body, faults: idFaults, storedFaults } = splitStored(ours, id, hasTenant)
   const { changes: given, faults } = checkMembers(body, whole ? wholeShape : patchShape)
   const changes: UserChanges = whole ? { ...ACTIVE, ...given } : given
   const all = [...idFaults, ...faults]
@@ -122,7 +147,19 @@ export function checkUpdate (
     else if (whole) changes.fields = checked.fields
     else patchFields = (before) => hostFields.patched(before, checked.fields)
   }
-  return all.length === 0 ? { changes, patchFields } : { faults: all }
+  return all.length === 0 ? { changes, patchFields, storedFaults } : { faults: all }
+}
+
+/** The changes of an update to the user as it is stored, or what is wrong with them. */
+export function changesOf (
+  { changes, patchFields, storedFaults }: CheckedUpdate,
+  user: UserRecord
+): { changes: UserChanges } | { faults: Fault[] } {
+  const faults = storedFaults?.(user) ?? []
+  if (faults.length > 0) return { faults }
+  if (patchFields === null) return { changes }
+  const patched = patchFields(user.fields)
+  return 'faults' in patched ? patched : { changes: { ...changes, fields: patched.fields } }
 }
 
 /** What a new user is compared and found by. */

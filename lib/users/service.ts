@@ -10,17 +10,17 @@ import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { accepts } from '../storage/storage-rules.ts'
 import type {
-  JsonObject, NewEvent, Storage, UserChanges, UserReads, UserRecord, VersionGuard, WriteOutcome
+  NewEvent, Storage, UserReads, UserRecord, VersionGuard, WriteOutcome
 } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
-import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
+import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
 import { asAsked, readUserPage, walkUsers } from './list-pages.ts'
 import { createDeletions, type KeyedCall, type TrashOption } from './deletions.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { createReversal } from './reversal.ts'
-import { checkCreate, checkUpdate, newUserOf } from './rules.ts'
+import { changesOf, checkCreate, checkUpdate, newUserOf } from './rules.ts'
 import { preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -34,6 +34,8 @@ export interface UsersServiceOptions {
   idempotencyTtl: number
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant?: boolean
+  /** True if users show their tenant. */
+  hasTenant?: boolean
   /** Absent or null: a deletion is final. */
   trash?: TrashOption | null
   /** Publishes a change, with the user after it. */
@@ -66,7 +68,8 @@ function busyUser (): UsersError {
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, needsTenant = false, publish, makeEvent } = options
+  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
+  const { needsTenant = false, hasTenant = false } = options
   const inTurn = createKeyedQueue()
   const listed = fields?.schema ?? NO_FIELDS
   const checkListQuery = listQueryCheck(pageSize, listed)
@@ -115,23 +118,22 @@ export function createUsersService (options: UsersServiceOptions) {
     return creation
   }
 
-  /** Patches the host's fields: the result depends on the stored fields, so it is written only over that version. */
-  async function patchFields (
+  /** Makes changes that depend on the stored user, so they are written only over that version. */
+  async function changeStored (
     id: string,
-    changes: UserChanges,
-    patched: (before: JsonObject) => CheckedFields,
+    changesFor: (before: UserRecord) => ReturnType<typeof changesOf>,
     guard: VersionGuard,
     event: NewEvent | null
   ): Promise<WriteOutcome> {
     for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
       const before = await get(id)
       if (!accepts(guard, before)) return { code: 'version_mismatch' }
-      const checked = patched(before.fields)
+      const checked = changesFor(before)
       throwFaults([], checked)
       const { outcome } = await writeAlone(storage, {
         type: 'update',
         id,
-        changes: { ...changes, fields: checked.fields },
+        changes: checked.changes,
         updatedAt: new Date().toISOString(),
         guard: { ifVersion: [before.version], unlessVersion: [] },
         event
@@ -149,20 +151,20 @@ export function createUsersService (options: UsersServiceOptions) {
     whole: boolean,
     { context, priorFaults }: Call = FROM_PROCESS
   ): Promise<UserRecord> {
-    const checked = checkUpdate(patch, id, whole, fields)
+    const checked = checkUpdate(patch, id, whole, fields, hasTenant)
     throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
     if (!isUserId(id)) throw userNotFound()
     await requirePrecondition(id, options)
-    const { changes, patchFields: patched } = checked
+    const { changes, patchFields, storedFaults } = checked
     const guard = guardOf(options)
     const event = makeEvent('user.updated', context)
     const asked = performance.now()
     const updatedAt = new Date().toISOString()
-    const outcome = patched === null
+    const outcome = patchFields === null && storedFaults === null
       ? (await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })).outcome
       : await inTurn(id, async () => {
         if (performance.now() - asked > TURN_MS) throw busyUser()
-        return patchFields(id, changes, patched, guard, event)
+        return changeStored(id, (before) => changesOf(checked, before), guard, event)
       })
     const { user, changed, types } = doneOf(outcome)
     if (!changed) return user

@@ -51,9 +51,12 @@ export type MergePatch<Fields> = {
     (string extends Name ? null : Name extends Optional<Fields> ? null : never)
 }
 
+/** Members of a user that no client changes. They may be sent back as they are stored. */
+type Unchanged = Partial<Pick<UserRecord, 'id' | 'version' | 'createdAt' | 'updatedAt' | 'tenant'>>
+
 /** A change of a user. */
 export type UserPatch<Fields = UserFields> =
-  { id?: string, name?: string, email?: string } & StatusInput & MergePatch<Given<Fields>>
+  Unchanged & { name?: string, email?: string } & StatusInput & MergePatch<Given<Fields>>
 
 /** The fields that lists can be filtered by, if the option `fields.filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {

@@ -119,7 +119,7 @@ test('a deletion begins at Cancel, and the number of fifty is typed', { skip }, 
   await page.keyboard.press('Enter')
   await page.getByText('50 users deleted').waitFor()
 
-  await page.goto(`${origin}/admin/#/keys`)
+  await page.goto(`${origin}/admin/#/api-keys`)
   await page.getByRole('button', { name: 'Revoke…' }).first().click()
   t.equal(await focused(), 'Cancel', 'of a key')
   t.strictSame(troubles, [])

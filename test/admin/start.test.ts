@@ -52,6 +52,8 @@ test('shows what there is and what has changed, each with a link to it', { skip 
   t.equal(await matters.getByRole('link', { name: 'long' }).count(), 0)
   t.strictSame(await violations(page), [])
 
+  t.equal(await chart.locator('a[tabindex="0"]').count(), 1, 'Tab passes the chart as one')
+  t.equal(await chart.locator('a[tabindex="-1"]').count(), 89)
   await chart.getByRole('link', { name: /: 1 user$/ }).last().focus()
   await page.keyboard.press('End')
   await page.keyboard.press('ArrowLeft')

@@ -60,7 +60,7 @@ for (const store of stores) {
       t.match(changed.json(), { ...user, name: 'Anna', version: 2, updatedAt: TIME })
       t.ok(changed.json().updatedAt >= user.updatedAt)
       const put = await request('PUT', `/users/${user.id}`, {
-        payload: { name: 'Ann', email: 'ANN@example.org', id: user.id }
+        payload: { ...Object(changed.json()), name: 'Ann', email: 'ANN@example.org' }
       })
       t.strictSame(
         [put.statusCode, put.headers.etag, put.json().email],

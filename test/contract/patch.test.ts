@@ -35,7 +35,7 @@ testCases('answers patches', [
     body: { id: UNKNOWN },
     status: 400,
     code: 'validation_failed',
-    errors: [{ pointer: '/id', code: 'mismatch', detail: 'must be the id of the path' }]
+    errors: [{ pointer: '/id', code: 'immutable', detail: 'must be the id of the path' }]
   },
   {
     name: 'a patch to null',
@@ -57,9 +57,37 @@ testCases('answers patches', [
     status: 400,
     code: 'validation_failed',
     errors: [
-      { pointer: '/createdAt', code: 'unknown', detail: 'is not a known member' },
-      { pointer: '/updatedAt', code: 'unknown', detail: 'is not a known member' }
+      { pointer: '/createdAt', code: 'immutable', detail: 'must be as it is stored, or left out: it can’t be set' },
+      { pointer: '/updatedAt', code: 'immutable', detail: 'must be as it is stored, or left out: it can’t be set' }
     ]
+  },
+  {
+    name: 'a patch of another version',
+    method: 'PATCH',
+    path: one,
+    body: { version: 2, name: 'X' },
+    status: 400,
+    code: 'validation_failed',
+    errors: [
+      { pointer: '/version', code: 'immutable', detail: 'must be as it is stored, or left out: it can’t be set' }
+    ]
+  },
+  {
+    name: 'a patch of another version under another version',
+    method: 'PATCH',
+    path: one,
+    headers: { 'if-match': '"2"' },
+    body: { version: 2, name: 'X' },
+    status: 412,
+    code: 'precondition_failed'
+  },
+  {
+    name: 'a patch of times of an unknown user',
+    method: 'PATCH',
+    path: at(UNKNOWN),
+    body: { createdAt: '2026-01-01T00:00:00.000Z' },
+    status: 404,
+    code: 'user_not_found'
   },
   {
     name: 'a patch that is no object',
