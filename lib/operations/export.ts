@@ -4,6 +4,7 @@ import type { Breakables } from '../http/break-off.ts'
 import type { ReadFor } from '../http/consistency.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
+import type { HoldPlace } from '../http/streams/stream-places.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
 import type { Operation } from './operation.ts'
 
@@ -18,6 +19,8 @@ export interface ExportOperationOptions {
   /** True if users have a tenant. */
   ofTenants: boolean
   limits: ConcurrencyLimits
+  /** Takes the caller's place for it. */
+  hold: HoldPlace
   readFor: ReadFor
   /** Throws once the caller of a request may no longer read users. */
   recheck: (request: FastifyRequest) => Promise<void>
@@ -30,7 +33,7 @@ export interface ExportOperationOptions {
 export function exportOperation (
   begin: Breakables,
   open: OpenExport,
-  { fields, ofTenants, limits, readFor, recheck }: ExportOperationOptions
+  { fields, ofTenants, limits, hold, readFor, recheck }: ExportOperationOptions
 ): Operation {
   return {
     tag: 'users',
@@ -48,11 +51,12 @@ export function exportOperation (
       media: { 'application/x-ndjson': { type: 'string' }, 'text/csv': { type: 'string' } },
       headers: ['Content-Disposition']
     },
-    codes: ['validation_failed'],
+    codes: ['validation_failed', 'rate_limited'],
     // Not for all of the handler: that ends with the response.
     limitsItself: true,
     async handler ({ request, reply, query, faults }) {
       const { format, texts } = open(query, faults)
+      if (request.method !== 'HEAD') hold(request, reply)
       // Fastify sends null as JSON text where the type is one of JSON.
       const body = request.method === 'HEAD'
         ? undefined
