@@ -10,7 +10,7 @@ import { readsOf } from '../http/consistency.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
-import { createStreamPlaces } from '../http/streams/stream-places.ts'
+import { createShares, createStreamPlaces } from '../http/streams/stream-places.ts'
 import { apiKeyOperations } from '../operations/api-keys.ts'
 import { batchOperation } from '../operations/batch.ts'
 import { eventOperations } from '../operations/events.ts'
@@ -37,6 +37,11 @@ export interface OperationParts {
   tenants: Tenants | null
 }
 
+// An SQL store reads two exports at a time, so no caller may have both. The others only bound what one caller does.
+const EXPORTS_OF_ONE = 1
+const SUBJECTS_OF_ONE = 5
+const IMPORTS_OF_ONE = 20
+
 /** True for the static keys that are bound to this tenant, or to none. */
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
   (typeof key === 'string' ? undefined : key.tenant ?? undefined) === tenant
@@ -56,6 +61,9 @@ export function operationsMaker (
   const recheckFor = rechecks(identify, securityLog)
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
+  const holdExport = createShares(EXPORTS_OF_ONE, 'export running')
+  const holdSubject = createShares(SUBJECTS_OF_ONE, 'readings of all that is stored of a person running')
+  const holdImport = createShares(IMPORTS_OF_ONE, 'imports running')
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
   return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, storage: seen, tenant }) => [
     ...userOperations(users, presenter, {
@@ -68,13 +76,25 @@ export function operationsMaker (
       ownerOf
     }),
     subjectOperation(begin, subject, {
-      limits, securityLog, rechecks: [recheckFor('users:read'), recheckFor('events:read')]
+      limits,
+      hold: holdSubject,
+      securityLog,
+      rechecks: [recheckFor('users:read'), recheckFor('events:read')]
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
-      fields, ofTenants: tenants !== null, readFor: readsOf(seen, limits.reads), recheck: recheckFor('users:read')
+      fields,
+      ofTenants: tenants !== null,
+      hold: holdExport,
+      readFor: readsOf(seen, limits.reads),
+      recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
-      fields, maxRefused: refusedLines, ofTenants: tenants !== null, limits, recheck: recheckFor('users:write')
+      fields,
+      maxRefused: refusedLines,
+      ofTenants: tenants !== null,
+      limits,
+      hold: holdImport,
+      recheck: recheckFor('users:write')
     }),
     ...storage.singleWrites === true
       ? []

@@ -3,6 +3,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { Breakables } from '../http/break-off.ts'
 import type { ReadFor } from '../http/consistency.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
+import type { HoldPlace } from '../http/streams/stream-places.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
 import type { Operation } from './operation.ts'
 
@@ -16,6 +17,8 @@ export interface ExportOperationOptions {
   fields: FieldsSchema
   /** True if users have a tenant. */
   ofTenants: boolean
+  /** Takes the caller's place for it. */
+  hold: HoldPlace
   readFor: ReadFor
   /** Throws once the caller of a request may no longer read users. */
   recheck: (request: FastifyRequest) => Promise<void>
@@ -28,7 +31,7 @@ export interface ExportOperationOptions {
 export function exportOperation (
   begin: Breakables,
   open: OpenExport,
-  { fields, ofTenants, readFor, recheck }: ExportOperationOptions
+  { fields, ofTenants, hold, readFor, recheck }: ExportOperationOptions
 ): Operation {
   return {
     tag: 'users',
@@ -46,11 +49,12 @@ export function exportOperation (
       media: { 'application/x-ndjson': { type: 'string' }, 'text/csv': { type: 'string' } },
       headers: ['Content-Disposition']
     },
-    codes: ['validation_failed'],
+    codes: ['validation_failed', 'rate_limited'],
     // Not for all of the handler: that ends with the response.
     limitsItself: true,
     async handler ({ request, reply, query, faults }) {
       const { format, texts } = open(query, faults)
+      if (request.method !== 'HEAD') hold(request, reply)
       // Fastify sends null as JSON text where the type is one of JSON.
       const body = request.method === 'HEAD'
         ? undefined

@@ -9,6 +9,7 @@ import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { header } from '../http/header-fields.ts'
 import { pacedStream, RECHECK_MS } from '../http/streams/paced-stream.ts'
+import type { HoldPlace } from '../http/streams/stream-places.ts'
 import { createReporter, importRouteParameters, summaryLine } from '../transfer/import-answer.ts'
 import { IMPORT_TYPES } from '../transfer/import-source.ts'
 import type { Import, OpenImport } from '../transfer/import.ts'
@@ -26,6 +27,8 @@ export interface ImportOperationOptions {
   /** True if users have a tenant. */
   ofTenants: boolean
   limits: ConcurrencyLimits
+  /** Takes the caller's place for it. */
+  hold: HoldPlace
   /** Throws once the caller of a request may no longer write users. */
   recheck: (request: FastifyRequest) => Promise<void>
 }
@@ -40,7 +43,7 @@ type Reporter = ReturnType<typeof createReporter>
 export function importOperation (
   begin: Breakables,
   open: OpenImport,
-  { fields, maxRefused: most, ofTenants, limits, recheck }: ImportOperationOptions
+  { fields, maxRefused: most, ofTenants, limits, hold, recheck }: ImportOperationOptions
 ): Operation {
   const parameters = importRouteParameters(fields, most, ofTenants)
 
@@ -101,7 +104,7 @@ export function importOperation (
         'of the last row that was imported. Send the rest again.',
       media: { 'application/x-ndjson': TEXT }
     },
-    codes: ['validation_failed', 'unsupported_media_type'],
+    codes: ['validation_failed', 'unsupported_media_type', 'rate_limited'],
     streamsBody: true,
     limitsItself: true,
     async handler ({ request, reply, query, faults, parts }) {
@@ -109,6 +112,7 @@ export function importOperation (
       const opened = open(given, [
         ...faults, ...parameterFaults(parameters, { report, maxRefused })
       ])
+      hold(request, reply)
       await limits.writes(async () => {})
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
       const rows = opened.fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')

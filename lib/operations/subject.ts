@@ -7,6 +7,7 @@ import { callerOf } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
+import type { HoldPlace } from '../http/streams/stream-places.ts'
 import { userId } from '../openapi/component-parts.ts'
 import type { SubjectPart } from '../events/subject.ts'
 import { requireNoFaults } from './answers.ts'
@@ -14,6 +15,8 @@ import type { Operation } from './operation.ts'
 
 export interface SubjectOperationOptions {
   limits: ConcurrencyLimits
+  /** Takes the caller's place for it. */
+  hold: HoldPlace
   /** Throw once the caller of a request may no longer read it. */
   rechecks: ReadonlyArray<(request: FastifyRequest) => Promise<void>>
   securityLog: SecurityLog
@@ -27,7 +30,7 @@ const itemsOf = (items: readonly unknown[] = []): string[] => items.map((item) =
 export function subjectOperation (
   begin: Breakables,
   read: (id: string) => AsyncGenerator<SubjectPart, void, undefined>,
-  { limits, rechecks, securityLog }: SubjectOperationOptions
+  { limits, hold, rechecks, securityLog }: SubjectOperationOptions
 ): Operation {
   /** The document, text by text. Deliveries come last, so they are kept until then: each is as small as an event. */
   async function * textsOf (id: string): AsyncGenerator<string, void, undefined> {
@@ -61,11 +64,12 @@ export function subjectOperation (
       'it, as one document that is streamed: for a request for access (GDPR, article 15). It needs `events:read` ' +
       'too. It is whole if the response ends as its framing says. HEAD works too.',
     success: { status: 200, description: 'The document.', is: 'Subject' },
-    codes: ['validation_failed', 'user_not_found'],
+    codes: ['validation_failed', 'user_not_found', 'rate_limited'],
     limitsItself: true,
     async handler ({ request, reply, faults }) {
       requireScope(request, callerOf(request), NEEDED, securityLog)
       requireNoFaults(faults)
+      hold(request, reply)
       const stream = await limits.reads(() =>
         readingStream(begin(reply), textsOf(request.params.id), () => recheck(request)))
       reply.type(`${JSON_TYPE}; charset=utf-8`)

@@ -17,14 +17,20 @@ export interface FileNames {
   ignoreUnknown: boolean
 }
 
+/** UTF-16 units of a name that may differ from that of a member: composing many marks takes quadratic time. */
+const LOOSE_MAX = 256
+
 /** The form in which names of headers are compared: case, spaces, hyphens and underscores do not matter. */
-const loose = (name: string): string => name.normalize('NFC').toLowerCase().replaceAll(/[\s_-]/g, '')
+const loose = (name: string): string => name.length > LOOSE_MAX
+  ? name
+  : name.normalize('NFC').toLowerCase().replaceAll(/[\s_-]/g, '')
 
 /** Returns a function that finds the index of a name: an exact match, or the only loose match; else -1. */
 export function nameFinder (names: readonly string[]): (name: string) => number {
   const comparable = names.map(loose)
-  const isAlone = (each: string, i: number) => comparable.indexOf(each) === i && comparable.lastIndexOf(each) === i
-  const similar = new Map(comparable.flatMap((each, i) => isAlone(each, i) ? [[each, i]] : []))
+  const similar = new Map<string, number>()
+  // -1: several names have this form.
+  for (const [i, each] of comparable.entries()) similar.set(each, similar.has(each) ? -1 : i)
   const exact = new Map(names.map((name, i) => [name, i] as const).toReversed())
   return (name) => exact.get(name) ?? exact.get(name.trim()) ?? similar.get(loose(name)) ?? -1
 }

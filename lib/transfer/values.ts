@@ -5,16 +5,26 @@ import type { Types } from '../fields/schema-types.ts'
 const TRUE = /^(?:true|t|1)$/i
 const FALSE = /^(?:false|f|0)$/i
 
-const WHOLE = /^-?\d+$/
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+// More than any number needs that a double holds.
+const DECIMAL_MAX = 400
 
-/** The number of a text. The text itself: a double can not hold that integer. null: it is no number. */
+/** The digits of a decimal number without zeros around them, and its power of ten: `12e-1` for `01.20`. */
+function digitsOf (decimal: string): string {
+  const [mantissa = '', power = '0'] = decimal.toLowerCase().replace(/^[+-]/, '').split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const bare = digits.replace(/0+$/, '')
+  return bare === '' ? '0' : `${bare}e${Number(power) - fraction.length + digits.length - bare.length}`
+}
+
+/** The number of a text. The text itself: a double can not hold that number exactly. null: it is no number. */
 function numberOf (text: string): number | string | null {
   const trimmed = text.trim()
   if (!DECIMAL.test(trimmed)) return null
   const number = Number(trimmed)
-  if (!Number.isFinite(number)) return text
-  const isExact = Number.isSafeInteger(number) || !WHOLE.test(trimmed) || String(number) === trimmed
+  const isExact = trimmed.length <= DECIMAL_MAX && Number.isFinite(number) &&
+    digitsOf(trimmed) === digitsOf(String(number))
   return isExact ? number : text
 }
 

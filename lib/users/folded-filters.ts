@@ -3,6 +3,9 @@ import { foldedWord } from '../storage/searched-words.ts'
 import type { UserFilter, Words } from '../storage/storage.ts'
 import { LISTED_MAX } from './list-filters.ts'
 
+// Words of all searches together: each search has those of `q` too.
+const WORDS_MAX = 5 * LISTED_MAX
+
 /** The members of a record without some. */
 function without<Value> (record: Readonly<Record<string, Value>>, names: ReadonlySet<string>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)))
@@ -21,10 +24,14 @@ export function withFolded (filter: UserFilter, folded: ReadonlySet<string>): Us
   let lists: readonly Words[] = filter.words ?? [[]]
   for (const [name, values] of asWords) {
     const words = [...new Set(values.map((value) => foldedWord(name, String(value))))]
+    const combinations = words.length * lists.length
+    const longest = Math.max(...lists.map((list) => list.length + 1))
+    if (words.length > 1 && (combinations > 2 * LISTED_MAX || combinations * longest > WORDS_MAX)) {
+      const detail = 'has too many values beside q and the other lists: at most ' +
+        `${LISTED_MAX} combinations with ${WORDS_MAX} words in all are searched`
+      throw validationFailed([{ parameter: `${name}[in]`, code: 'too_long', detail }])
+    }
     lists = words.flatMap((word) => lists.map((list) => [...list, word]))
-    if (lists.length <= 2 * LISTED_MAX) continue
-    const detail = `has too many values beside the other lists: at most ${LISTED_MAX} combinations are searched`
-    throw validationFailed([{ parameter: `${name}[in]`, code: 'too_long', detail }])
   }
   const { anyOf: _, ...others } = filter
   const compared = without(anyOf, folded)

@@ -135,6 +135,13 @@ test('tables as spreadsheets write them', async (t) => {
       [2, { ...ann, seats: 7 }], [3, { ...ann, seats: 100 }], [4, { ...ann, seats: '0x7' }],
       [5, { ...ann, seats: '9007199254740993' }], [6, { ...ann, seats: '1e999' }]
     ]],
+    ['numbers that a double does not hold', `name,email,seats\n${[
+      '+9007199254740993', '9007199254740993.0', '90071992547409930e-1', '0.12345678901234567890', '1e-400',
+      `1${'0'.repeat(400)}`, '+9007199254740992', '0.50', '.5', '1e21', '5e-324', '-0.0', '1.7976931348623157e308'
+    ].map((each) => `A,x,${each}`).join('\n')}`, [
+      '+9007199254740993', '9007199254740993.0', '90071992547409930e-1', '0.12345678901234567890', '1e-400',
+      `1${'0'.repeat(400)}`, 9007199254740992, 0.5, 0.5, 1e21, 5e-324, -0, Number.MAX_VALUE
+    ].map((seats, n) => [n + 2, { name: 'A', email: 'x', seats }])],
     ['rows of separators alone', ';;\nname;email;note\n;;\nAnn;ann@example.org;\n\n;;\n', [[4, ann]]],
     ['the separator in a line of its own', 'sep=;\r\nname;email\r\nAnn;ann@example.org', [[3, ann]]],
     ['any separator in a line of its own', '\ufeff"sep=|"\nname|email\n"Ann"|ann@example.org\n|\n', [[3, ann]]],
@@ -228,6 +235,16 @@ test('a header tells which names are allowed and which is the nearest, and no na
     `is not a known member: it is the name of column ${place} of the header; the nearest is ${near}`
   t.strictSame(details,
     [`${fault(2, 'email')}; allowed are ${table.map(({ name }) => name).join(', ')}`, fault(3, 'plan')])
+  const ann = 'Ann,ann@example.org'
+  t.strictSame(await read(csvRows([`name,${'-'.repeat(251)}email\n${ann}\n`], table)),
+    [[2, { name: 'Ann', email: 'ann@example.org' }]])
+  const long = await read(csvRows([`name,${'-'.repeat(252)}email\n${ann}\n`], table)).catch(({ errors }) => errors)
+  t.match(long, [{ code: 'unknown' }, { pointer: '/email' }], 'a very long name is compared as it is')
+  const [, nameColumn] = table
+  const twice = await read(csvRows([`e mail,name,email,${ann}\n`, 'x,Ann,y,z,w\n'], table,
+    { entries: [nameColumn].flatMap((column) => column ? { column, from: ['E-MAIL'] } : []), ignoreUnknown: true }))
+    .catch(({ errors }) => errors)
+  t.match(twice, [{ pointer: '/name', code: 'required' }], 'a name that two columns resemble is neither')
   const many = await read(csvRows([`name,email${',x'.repeat(1000)}\n`], table)).catch(({ errors }) => errors)
   t.match(many.at(-1).detail, /; the nearest is /)
 })

@@ -81,6 +81,11 @@ for (const store of stores) {
       t.equal(await list(`city[in]=${many(100)}`), '')
       const response = await call('GET', `/users?city[in]=${many(100)}&plan[in]=a,b,c`)
       t.match([response.statusCode, response.json().errors], [400, [{ parameter: 'plan[in]', code: 'too_long' }]])
+      const words = (n: number) => Array.from({ length: n }, (_, i) => `w${i}`).join('+')
+      t.equal(await list(`city[in]=${many(100)}&q=${words(4)}`), '', 'each search has the words of q')
+      const beside = await call('GET', `/users?city[in]=${many(100)}&q=${words(5)}`)
+      t.match([beside.statusCode, beside.json().errors], [400, [{ parameter: 'city[in]', code: 'too_long' }]])
+      t.equal(await list(`city=munchen&q=${words(32)}`), '', 'one value is no list')
     })
   })
 }

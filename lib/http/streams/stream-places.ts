@@ -1,7 +1,9 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../../core/errors.ts'
+import { callerKey, callerOf } from '../caller.ts'
 import { OVERLOAD } from '../limits/concurrency-limit.ts'
 
-/** How many streams of events may be open. */
+/** How many streams of one kind may be open. */
 export interface StreamBounds {
   /** Of one caller. */
   perKey: number
@@ -15,8 +17,8 @@ const headers = { 'retry-after': '15' }
 /** Takes a place for a stream of a caller, and returns what gives it back. */
 export type TakePlace = (caller: string) => () => void
 
-/** Makes the function that takes places. */
-export function createStreamPlaces ({ perKey, total }: StreamBounds): TakePlace {
+/** Makes the function that takes places. `what` they are for, such as `streams of events open`. */
+export function createStreamPlaces ({ perKey, total }: StreamBounds, what = 'streams of events open'): TakePlace {
   const open = new Map<string, number>()
   let all = 0
 
@@ -29,7 +31,7 @@ export function createStreamPlaces ({ perKey, total }: StreamBounds): TakePlace 
 
   return (caller) => {
     if (open.get(caller) === perKey) {
-      const detail = `The API key has ${perKey} streams of events open, and may have no more.`
+      const detail = `The API key has ${perKey} ${what}, and may have no more.`
       throw new UsersError('rate_limited', { detail, headers })
     }
     if (all === total) {
@@ -38,5 +40,22 @@ export function createStreamPlaces ({ perKey, total }: StreamBounds): TakePlace 
     }
     add(caller, 1)
     return () => add(caller, -1)
+  }
+}
+
+/** Takes a place for the response of a request until that is over. @throws UsersError `rate_limited` */
+export type HoldPlace = (request: FastifyRequest, reply: FastifyReply) => void
+
+/**
+ * Makes the function that gives each caller a share of what all callers have in common, so that none of them holds all
+ * of it. The keys of a tenant have one share together, since it may make any number of them.
+ */
+export function createShares (perKey: number, what: string): HoldPlace {
+  const take = createStreamPlaces({ perKey, total: Infinity }, what)
+  return (request, { raw }) => {
+    const { tenant } = callerOf(request).principal
+    const release = take(tenant === undefined ? callerKey(request) : `tenant:${tenant}`)
+    if (raw.closed) release()
+    else raw.once('close', release)
   }
 }
