@@ -105,15 +105,15 @@ export const errorTable = Object.freeze({
     title: 'Request in progress',
     detail: 'The first request with this Idempotency-Key is still running.'
   },
-  api_key_inactive: {
-    status: 409,
-    title: 'API key not active',
-    detail: 'The API key is expired or revoked.'
-  },
   api_key_exists: {
     status: 409,
     title: 'API key made before',
     detail: 'The first request with this Idempotency-Key made an API key, whose text is not shown again.'
+  },
+  api_key_inactive: {
+    status: 409,
+    title: 'API key not active',
+    detail: 'The API key is expired or revoked.'
   },
   too_many_webhooks: {
     status: 409,

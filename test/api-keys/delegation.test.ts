@@ -134,5 +134,5 @@ test('a principal of the host gives no longer life than its own expiresAt', asyn
     })
   t.equal((await create('guest')).statusCode, 201, 'without expiresAt the caller has no expiry')
   t.equal((await create('guest-for-a-day')).statusCode, 403, 'with expiresAt it gives no longer life')
-  t.equal((await create('guest-of-a-wrong-day')).statusCode, 500)
+  t.equal((await create('guest-of-a-wrong-day')).statusCode, 503)
 })
