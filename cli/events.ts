@@ -38,12 +38,24 @@ export function actorText (actor: Actor | null): string {
   return `${actor.type}:${actor.id.replace(/[\p{C}\p{Z}]/gu, '?')}${name}`
 }
 
-/** One event in a line, without the values of a user. `when`: its time, in the words of the answer. */
-function lineOf ({ id, type, data, actor }: LoggedEvent, when: string): string {
-  return `${when}  ${type.padEnd(15)}  ${String(data['id'])}  ${actorText(actor)}  ${id}`
+/** The members that an event changed, without their values. */
+function changedIn ({ before = {} }: LoggedEvent): string {
+  const members = Object.keys(before)
+  return members.length === 0 ? '' : `  [${members.map(printable).join(', ')}]`
 }
 
-const exactTime = ({ timestamp }: LoggedEvent): string => timestamp
+/** An event in a line, without the values of a user: a log is followed into files. */
+function tailLine (event: LoggedEvent): string {
+  const { id, type, data, actor, timestamp } = event
+  return `${timestamp}  ${type.padEnd(15)}  ${String(data['id'])}${changedIn(event)}  ${actorText(actor)}  ${id}`
+}
+
+/** An event in a line for people, with the name of the user or key, while it is kept. */
+function listLine (event: LoggedEvent, when: string): string {
+  const { id, type, data, actor } = event
+  const who = 'name' in data && typeof data.name === 'string' ? `${data.id} (${printable(data.name)})` : data.id
+  return `${when}  ${type.padEnd(15)}  ${who}${changedIn(event)}  by ${actorText(actor)}  ${id}`
+}
 
 /** The log of a storage, and what prints its events. */
 function logOf (storage: Storage, output: Output) {
@@ -58,8 +70,8 @@ function logOf (storage: Storage, output: Output) {
     retention: Infinity,
     tail: createTail()
   })
-  async function print (events: readonly LoggedEvent[], timeOf = exactTime): Promise<void> {
-    for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event, timeOf(event))))
+  async function print (events: readonly LoggedEvent[], lineOf = tailLine): Promise<void> {
+    for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))
   }
   return { service, print }
 }
@@ -75,7 +87,8 @@ export async function listEvents (storage: Storage, output: Output, options: Eve
   const { limit = '20' } = options
   const { service, print } = logOf(storage, output)
   const query = { ...queryOf(options), order: 'desc', limit: /^\d+$/.test(limit) ? Number(limit) : limit }
-  await print((await service.feed(query)).events, ({ timestamp }) => output.moment(timestamp).padEnd(LONGEST_AGO))
+  const { events } = await service.feed(query)
+  await print(events, (event) => listLine(event, output.moment(event.timestamp).padEnd(LONGEST_AGO)))
 }
 
 /** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */

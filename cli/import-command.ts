@@ -34,8 +34,9 @@ export function addImportCommand (program: Command): void {
       .choices(IMPORT_FORMATS))
     .option('--map <pairs>', '<member>=<column>, separated by commas, for a file of another system')
     .option('--ignore-unknown', 'leave out columns and members that users do not have')
-    .addOption(new Option('--report <which>', 'which users are named (default: "faults", those that are refused)')
-      .choices(REPORTS))
+    .addOption(new Option('--report <which>', 'which users are named (default: "groups", why some were refused, how ' +
+      'many, and the first of them; "faults", each one, with --json or --max-refused)')
+      .choices(['groups', ...REPORTS]))
     .addHelpText('after', EXAMPLES)
     .action((path: string, options: Common & ImportOptions) =>
       withStorage(options, (storage, output) => importFile(storage, output, path, options)))

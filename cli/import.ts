@@ -8,6 +8,7 @@ import type { Import } from '../lib/transfer/import.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsOfOptions, type ImportingOptions, importUsers } from './importing.ts'
 import type { Output } from './output.ts'
+import { createRefusals } from './refusals.ts'
 
 // Excel saves "Unicode text" as *.txt.
 const TABLE = /^\.(?:csv|tsv|txt)$/i
@@ -53,9 +54,22 @@ export async function importFile (
   const bytes = bytesOf(stream, (length) => { read += length })
   const rows = ({ fileRows }: Import) => fileRows(bytes, format ?? (TABLE.test(extname(path)) ? 'csv' : 'ndjson'))
   const part = (): number | null => size === 0 ? null : Math.min(1, read / size)
+  const called = (line: number): string => `line ${line}`
+  // Thousands of lines with one reason hide the others. Programs get each line.
+  const isGrouped = !output.json && options.maxRefused === undefined && (options.report ?? 'groups') === 'groups'
+  const refusals = createRefusals()
   try {
-    await importUsers(storage, output, options, { fields, called: (line) => `line ${line}`, rows, part })
+    await importUsers(storage, output, isGrouped ? { ...options, report: 'groups' } : options, {
+      fields,
+      called,
+      rows,
+      part,
+      onResults (results) {
+        for (const result of results) if (isGrouped) refusals.add(result, called(result.line))
+      }
+    })
   } finally {
+    for (const line of refusals.lines()) output.note(line)
     // A pipe that is still open would keep the process.
     stream.destroy()
   }

@@ -33,7 +33,7 @@ export interface ImportingOptions {
   map?: string
   /** Leaves out what users do not have. */
   ignoreUnknown?: boolean
-  /** Which rows to report: `faults` (the refused ones) or `all`. Any other value reports none. */
+  /** Which rows to report: `faults` (the refused ones, the default) or `all`. Any other value reports none. */
   report?: string
   /** How many refused rows are named. */
   maxRefused?: string

@@ -27,20 +27,20 @@ export async function isLogged ({ eventLog }: Storage): Promise<boolean> {
 }
 
 /**
- * The keys of a storage. The pepper comes from the environment, since others can read the arguments of a process.
- * `isLogged`: changes are recorded.
+ * The prefix and the peppers. These come from the environment, since others can read the arguments of a process.
  * @throws TypeError for a prefix or a pepper that the server would refuse
  */
-export function keysOf (
-  storage: Storage,
-  { keyPrefix: prefix }: KeyOptions,
-  isLogged: boolean
-): ApiKeysService {
+export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
   // The standalone service takes an empty variable for none too.
   const secret = secretOf('FASTIFY_USERS_PEPPER') ?? ''
   const pepper = secret === '' ? undefined : secret.split(',')
   const given = { ...(prefix !== undefined && { prefix }), ...(pepper !== undefined && { pepper }) }
-  const { prefix: keyPrefix, pepper: peppers } = readOptions('fastify-users: keys', keyOptions, given)
+  return readOptions('fastify-users: keys', keyOptions, given)
+}
+
+/** The keys of a storage. `isLogged`: changes are recorded. @throws TypeError as `settingsOf` does */
+export function keysOf (storage: Storage, options: KeyOptions, isLogged: boolean): ApiKeysService {
+  const { prefix: keyPrefix, pepper: peppers } = settingsOf(options)
   return createApiKeysService({
     storage,
     verifier: createVerifier({ storage, peppers, ttl: 0 }),
@@ -118,7 +118,7 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
   }
   await show(output, await keys.create({
     name,
-    scopes: known ?? ['users:read'],
+    ...(known !== undefined && { scopes: known }),
     ...expiry,
     ...(owner !== undefined && { owner }),
     ...(addresses !== undefined && { addresses: addresses.split(',').map((network) => network.trim()) }),

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
-import { SCOPES } from '../lib/api-keys/scopes.ts'
+import { DEFAULT_SCOPES, SCOPES } from '../lib/api-keys/scopes.ts'
 import { addAdoptCommand } from './adopt-command.ts'
 import {
   type Common, ofTenant, type TenantOptions, withCommonOptions, withStorage, withTenantOption
@@ -12,6 +12,7 @@ import {
   createKey, type CreateKeyOptions, isLogged, type KeyOptions, keysOf, listKeys, revokeKey, rotateKey,
   type RotateKeyOptions, showUses
 } from './keys.ts'
+import { warnOfSettings } from './key-settings.ts'
 import type { Output } from './output.ts'
 import {
   check, type FoundByOptions, migrate, migrationStatus, requirementsOf, rollback, type RollbackOptions
@@ -36,11 +37,14 @@ function withoutValues (message: string): string {
 
 async function withKeys (
   options: Common & KeyOptions & TenantOptions,
-  work: (keys: ReturnType<typeof keysOf>, output: Output) => Promise<void>
+  work: (keys: ReturnType<typeof keysOf>, output: Output) => Promise<void>,
+  { makes = false }: { makes?: boolean } = {}
 ): Promise<void> {
   await withStorage(options, async (storage, output) => {
     await storage.check()
-    return work(keysOf(ofTenant(storage, options), options, await isLogged(storage)), output)
+    const keys = keysOf(ofTenant(storage, options), options, await isLogged(storage))
+    if (makes) await warnOfSettings(storage, output, options)
+    return work(keys, output)
   })
 }
 
@@ -55,7 +59,7 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('create', 'create a key; its text is the answer, and is not stored')
     .requiredOption('-n, --name <name>', 'what it is for')
-    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: users:read)`)
+    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(', ')})`)
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
@@ -65,7 +69,7 @@ function addKeyCommands (program: Command): void {
     .option(...keyPrefix)
     .addHelpText('after', CREATE_EXAMPLES)
     .action((options: Common & KeyOptions & CreateKeyOptions) =>
-      withKeys(options, (keys, output) => createKey(keys, output, options)))
+      withKeys(options, (keys, output) => createKey(keys, output, options), { makes: true }))
 
   keyCommand('list', 'list every key, oldest first, including revoked and expired ones; no texts')
     .action((options: Common & TenantOptions) => withKeys(options, listKeys))
@@ -83,7 +87,7 @@ function addKeyCommands (program: Command): void {
     .option('--no-expires', 'it never expires')
     .option(...keyPrefix)
     .action((id: string, options: Common & KeyOptions & RotateKeyOptions) =>
-      withKeys(options, (keys, output) => rotateKey(keys, output, id, options)))
+      withKeys(options, (keys, output) => rotateKey(keys, output, id, options), { makes: true }))
 
   keyCommand('revoke', 'revoke a key for good')
     .argument('<id>', 'key_…')

@@ -76,11 +76,24 @@ export function isApiKey (text: unknown, keyPrefix = DEFAULT_KEY_PREFIX): text i
   return read !== null && read !== 'malformed'
 }
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Tells a pepper from none, and from two of three others, so that a command can warn of a wrong one: 0 to 3. */
+export function pepperMark (pepper: string | undefined): number {
+  return pepper === undefined ? 0 : 1 + createHmac('sha256', pepper).digest().readUInt8() % 3
+}
+
+/** The mark of the pepper that a digest was made with. */
+export function markOf (digest: string): number {
+  return BASE64URL.indexOf(digest.slice(-1)) % 4
+}
+
 /**
  * What is stored of a secret: SHA-256, or HMAC-SHA-256 with the pepper, as 43 characters of base64url. 256 random bits
- * need no slow hash.
+ * need no slow hash. They leave two bits of the last character, which are the mark of the pepper.
  */
 export function digestSecret (secret: string, pepper: string | undefined): string {
   if (pepper === undefined) return hash('sha256', secret, 'base64url')
-  return createHmac('sha256', pepper).update(secret).digest('base64url')
+  const digest = createHmac('sha256', pepper).update(secret).digest('base64url')
+  return digest.slice(0, -1) + BASE64URL.charAt(BASE64URL.indexOf(digest.slice(-1)) + pepperMark(pepper))
 }

@@ -48,7 +48,7 @@ test('a terminal gets no control characters of keys or names of members', async 
   t.match(named.out, `code ${key}: refused: email must be an e-mail address: it has no @\n`)
   const file = join(await temporaryDirectory(t), 'users.ndjson')
   await writeFile(file, `${JSON.stringify({ name: 'A', email: 'a@example.org', '\u001b[2J': 1 })}\n`)
-  t.match((await cli('import', file)).out, /^line 1: refused: \\u001b\[2J is /)
+  t.match((await cli('import', file, '--report', 'faults')).out, /^line 1: refused: \\u001b\[2J is /)
 })
 
 /** Runs the program until it writes; `interrupt` is called then. Its output is read only afterwards. */

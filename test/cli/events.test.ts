@@ -47,7 +47,7 @@ for (const { name, skip, create } of databases) {
     const plain = (await cli('events', 'tail')).out.trimEnd().split('\n')
     t.match(plain, [
       new RegExp(`^\\d{4}-.*Z {2}user\\.created {5}${ann.id} {2}- {2}evt_\\w{26}$`),
-      new RegExp(`user\\.updated {5}${ann.id}`),
+      new RegExp(`user\\.updated {5}${ann.id} {2}\\[name\\] {2}- `),
       new RegExp(`api_key\\.created {2}${made.id}`)
     ])
     t.notMatch(plain.join(), /Ann|example/)
@@ -58,9 +58,15 @@ for (const { name, skip, create } of databases) {
     t.strictSame(rest.out.trimEnd().split('\n'), plain.slice(1))
     t.match(await cli('events', 'tail', '--after', newId('evt')), { code: 2, err: /after is not the id of an event/ })
     const newest = async (...given: string[]) => (await cli('events', 'list', ...given)).out.trimEnd().split('\n')
-    t.strictSame(await newest(), plain.toReversed())
-    t.strictSame(await newest('--limit', '1', '--subject', ann.id), plain.slice(1, 2))
-    t.strictSame(await newest('--type', 'user.*', '--since', events[0].timestamp), plain.slice(0, 2).reverse())
+    const listed = await newest()
+    t.match(listed, [
+      new RegExp(`api_key\\.created {2}${made.id} \\(ci\\) {2}by - {2}evt_\\w{26}$`),
+      new RegExp(`user\\.updated {5}${ann.id} \\(Anna\\) {2}\\[name\\] {2}by - {2}evt_\\w{26}$`),
+      new RegExp(`^\\d{4}-.*Z {2}user\\.created {5}${ann.id} \\(Ann\\) {2}by - {2}evt_\\w{26}$`)
+    ])
+    t.equal(listed.length, 3)
+    t.strictSame(await newest('--limit', '1', '--subject', ann.id), listed.slice(1, 2))
+    t.strictSame(await newest('--type', 'user.*', '--since', events[0].timestamp), listed.slice(1))
     t.strictSame(await newest('--until', events[0].timestamp), [''])
     t.match(await cli('events', 'list', '--limit', 'x'), { code: 2, err: /limit must be a whole number/ })
     t.strictSame((await cli('events', 'tail', '--subject', ann.id)).out.trimEnd().split('\n'), plain.slice(0, 2))

@@ -39,8 +39,12 @@ for (const { name, skip, create } of databases) {
 
     const refused = 'line 2: refused: name must not be empty, email must be an e-mail address: it has no @\n' +
       'line 3: refused: email must be unique\n'
+    const groups = '1 × name must not be empty: line 2\n1 × email must be an e-mail address: line 2\n' +
+      '1 × email must be unique: line 3\n'
     const numbers = 'created 2, updated 0, skipped 0, refused 2\n'
     t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run'),
+      { code: 1, out: `dry run: ${numbers}`, err: `${groups}2 users were refused\n` })
+    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--report', 'faults'),
       { code: 1, out: `${refused}dry run: ${numbers}`, err: '2 users were refused\n' })
     t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--max-refused', '1'),
       { code: 1, out: `${refused.split('\n')[0]}\ndry run: ${numbers}`, err: '2 users were refused\n' })
@@ -66,8 +70,8 @@ for (const { name, skip, create } of databases) {
     ]))
     t.strictSame(await cli('import', path('others.ndjson'), '--fields', path('fields.json')), {
       code: 1,
-      out: 'line 1: refused: legacyId must be unique\ncreated 1, updated 0, skipped 0, refused 1\n',
-      err: '1 user was refused\n'
+      out: 'created 1, updated 0, skipped 0, refused 1\n',
+      err: '1 × legacyId must be unique: line 1\n1 user was refused\n'
     }, 'the index refuses it without --unique')
     const failed = await cli('import', path('users.ndjson'), ...own, '--fail-fast', '--json')
     t.match(failed.out, /^{"line":1,"status":"refused","problem":{.*}}\n{"summary":{"created":0,.*"refused":1,.*}}\n$/)
@@ -110,7 +114,7 @@ test('imports from standard input, and records events if a server does', async (
   }
   child.stdin.end()
   t.strictSame(await once(child, 'exit'), [1, null])
-  t.match(out, /\ncreated 2, updated 0, skipped 0, refused 2\n$/)
+  t.equal(out, 'created 2, updated 0, skipped 0, refused 2\n')
   const events = await storage.eventLog?.read({ after: null, limit: 9, types: ['user.created'] })
   t.equal(events?.events.length, 2)
   await storage.close()

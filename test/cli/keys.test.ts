@@ -59,7 +59,7 @@ for (const { name, skip, create } of databases) {
     t.equal(await statusOf(successor.key), 401)
 
     const third = JSON.parse((await cli('keys', 'create', '--name', 'leaked', '--json')).out)
-    t.strictSame(third.scopes, ['users:read'], 'as on the page')
+    t.strictSame(third.scopes, ['users:read', 'users:write', 'users:delete'], 'as over HTTP')
     const fourth = JSON.parse((await cli('keys', 'rotate', third.id, '--json', '--no-expires')).out)
     t.equal(fourth.expiresAt, undefined)
     t.match(await cli('keys', 'rotate', third.id, '--expires-in', '90d', '--no-expires'), {
@@ -78,7 +78,8 @@ for (const { name, skip, create } of databases) {
 
     const bounds = ['--owner', 'Team Zoë', '--addresses', '10.0.0.0/8, 2001:db8::1/128', '--rate-limit', '600/1m']
     const bound = await cli('keys', 'create', '-n', 'bound', '--json', ...bounds)
-    t.match(JSON.parse(bound.out), {
+    const bounded = JSON.parse(bound.out)
+    t.match(bounded, {
       owner: 'Team Zoë', addresses: ['10.0.0.0/8', '2001:db8::1/128'], rateLimit: { max: 600, window: 60 }
     })
     t.match(await cli('keys', 'create', '-n', 'x', '--addresses', '10.0.0.1'), { code: 2, out: '', err: /CIDR/ })
@@ -94,11 +95,24 @@ for (const { name, skip, create } of databases) {
       `${successor.id}  ci        revoked  .*`,
       `${third.id}  leaked    revoked  .*`,
       `${fourth.id}  leaked    revoked  .*`,
-      `${JSON.parse(bound.out).id}  bound .* Team Zoë`,
+      `${bounded.id}  bound .* Team Zoë`,
       `${forever.id}  for ever  active   .*never +- +-\n`
     ].join('\n')))
     for (const text of [table.out, table.err, listed.out]) {
       for (const key of [made.out.trim(), successor.key, forever.key]) t.notMatch(text, key)
     }
+
+    const withSettings = (prefix: string, FASTIFY_USERS_PEPPER = PEPPER) =>
+      run(['keys', 'create', '-n', 'x', '--key-prefix', prefix, ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER })
+    t.match(await withSettings('uk'), { code: 0, err: /^key_/ }, 'no warning')
+    t.match(await withSettings('shop'), {
+      code: 0, out: /^shop_/, err: /^Warning: no active key begins with shop_, but with uk_, acme_\. .* --key-prefix: /
+    })
+    t.match(await run(['keys', 'rotate', record.id, ...args], { DATABASE_URL: url }), {
+      code: 0, err: /^Warning: the active keys were made with a pepper, and FASTIFY_USERS_PEPPER is not set\. /
+    })
+    t.match(await withSettings('uk', 'some-other-pepper-of-more-than-32-characters'), {
+      code: 0, err: /^Warning: no active key was made with the first pepper of FASTIFY_USERS_PEPPER\. /
+    })
   })
 }

@@ -1,0 +1,29 @@
+import { markOf, pepperMark } from '../lib/api-keys/key-text.ts'
+import { endOf } from '../lib/storage/storage-rules.ts'
+import type { ApiKeyRecord, Storage } from '../lib/storage/storage.ts'
+import { type KeyOptions, settingsOf } from './keys.ts'
+import type { Output } from './output.ts'
+
+const NEWEST = 100
+
+/**
+ * Warns where a new key differs from each of the newest active ones, since the server, which alone has its options,
+ * would refuse it.
+ */
+export async function warnOfSettings (storage: Storage, output: Output, options: KeyOptions): Promise<void> {
+  const { prefix, pepper: [pepper] } = settingsOf(options)
+  const { items } = await storage.listApiKeys({ from: { offset: 0 }, limit: NEWEST, order: 'desc' })
+  const active = items.filter((key) => Date.now() < endOf(key))
+  const lacks = (fits: (key: ApiKeyRecord) => boolean): boolean => active.length > 0 && !active.some(fits)
+  if (lacks(({ start }) => start.startsWith(`${prefix}_`))) {
+    const prefixes = [...new Set(active.map(({ start }) => start.replace(/_.*/, '_')))].join(', ')
+    output.note(`Warning: no active key begins with ${prefix}_, but with ${prefixes}. ` +
+      'Give the apiKeys.prefix of the server with --key-prefix: it refuses keys that begin otherwise.')
+  }
+  if (lacks(({ digest }) => markOf(digest) === pepperMark(pepper))) {
+    const problem = pepper === undefined
+      ? 'the active keys were made with a pepper, and FASTIFY_USERS_PEPPER is not set'
+      : 'no active key was made with the first pepper of FASTIFY_USERS_PEPPER'
+    output.note(`Warning: ${problem}. Set it as the server has it: the server refuses the keys of another one.`)
+  }
+}
