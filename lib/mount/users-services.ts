@@ -39,7 +39,7 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     const searched = withFieldWords(storage, fields?.searchable ?? null)
     const parts = { storage: searched, fields, makeEvent, publish: publishUser }
     return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant }),
+      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, tenant, needsTenant }),
       openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: rowTenants(options.tenants, tenant) }),
       writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant })
     }

@@ -64,10 +64,17 @@ for (const store of stores) {
     t.strictSame({ status, body }, { status: 200, body: { data: all, meta: { page: 1, limit: 20, total: 3 } } })
     const page = await send('GET', '/v1/tenants?limit=2&sort=-createdAt')
     t.strictSame(page.body, { data: [all[2], all[1]], meta: { page: 1, limit: 2, total: 3 } })
-    t.match(page.link, /<\/v1\/tenants\?limit=2&sort=-createdAt&page=2>; rel="next"/)
+    t.match(page.link, /<\/v1\/tenants\?limit=2&sort=-createdAt&after=\w+>; rel="next"/)
     t.strictSame((await send('GET', '/v1/tenants?after=acme&limit=1')).body.data, [all[1]])
     t.match(await send('GET', '/v1/tenants?after=A'), { status: 400, body: { errors: [{ parameter: 'after' }] } })
     t.match(await send('GET', '/v1/tenants?x=1'), { status: 400, body: { errors: [{ parameter: 'x' }] } })
+    for (const sort of ['name', '-createdAt'] as const) {
+      const { next = '' } = await app.users.tenant('acme').list({ sort, limit: 1 })
+      t.match(await app.users.tenant('acme').list({ sort, cursor: next }), { meta: { total: 3 } })
+      const refused = { code: 'validation_failed', errors: [{ parameter: 'cursor', code: 'format' }] }
+      await t.rejects(app.users.tenant('beta').list({ sort, cursor: next }), refused, `${sort}: of another tenant`)
+      await t.rejects(app.users.list({ sort, cursor: next }), refused, `${sort}: of one tenant, in the list of all`)
+    }
     t.strictSame((await send('GET', '/v1/tenants/beta')).body, all[1])
     t.equal((await send('HEAD', '/v1/tenants/beta')).status, 200)
 
