@@ -7,7 +7,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { rechecks } from '../http/admission/authentication.ts'
 import { breakables } from '../http/break-off.ts'
 import { readsOf } from '../http/consistency.ts'
-import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
+import { type ConcurrencyLimits, createConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { createStreamPlaces } from '../http/streams/stream-places.ts'
@@ -36,6 +36,9 @@ export interface OperationParts {
   tenants: Tenants | null
 }
 
+// A page of tenants counts all of them, which takes seconds for 100,000: more would keep the users of tenants waiting.
+const TENANT_LISTS_TOGETHER = 2
+
 /** True for the static keys that are bound to this tenant, or to none. */
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
   (typeof key === 'string' ? undefined : key.tenant) === tenant
@@ -55,6 +58,12 @@ export function operationsMaker (
   const recheckFor = rechecks(identify, securityLog)
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
+  const limitTenantLists = createConcurrencyLimits({
+    places: TENANT_LISTS_TOGETHER,
+    onRefused (refused) {
+      scope.log.warn({ refused }, `lists of tenants were refused: ${TENANT_LISTS_TOGETHER} are read at a time`)
+    }
+  })()
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
   return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, storage: seen, tenant }) => [
     ...userOperations(users, presenter, {
@@ -87,6 +96,6 @@ export function operationsMaker (
         pageSize, staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf), usualLimit: requests
       })
       : [],
-    ...tenants !== null ? tenantOperations(tenants, pageSize, tenant) : []
+    ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists, tenant) : []
   ]
 }
