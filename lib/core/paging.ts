@@ -67,9 +67,9 @@ export function readPaging (query: Readonly<Record<string, unknown>>, size: Page
 
 /** A page of a list, the request for it, and whether more records follow. */
 export interface ListedPage<Item> extends Page<Item> {
-  query: { limit: number, start: Paging['start'] | { cursor: string } }
+  query: { limit: number, order?: Paging['order'], start: Paging['start'] | { cursor: string } }
   more: boolean
-  /** In an order other than that of creation: the cursor of what follows, if anything does. */
+  /** Of users, in any order but `createdAt`: the cursor of what follows, if anything does. */
   next?: string
 }
 

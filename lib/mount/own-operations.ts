@@ -7,7 +7,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { rechecks } from '../http/admission/authentication.ts'
 import { breakables } from '../http/break-off.ts'
 import { readsOf } from '../http/consistency.ts'
-import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
+import { type ConcurrencyLimits, createConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { createShares, createStreamPlaces } from '../http/streams/stream-places.ts'
@@ -41,6 +41,8 @@ export interface OperationParts {
 const EXPORTS_OF_ONE = 1
 const SUBJECTS_OF_ONE = 5
 const IMPORTS_OF_ONE = 20
+// A page of tenants counts all of them, which takes seconds for 100,000: more would keep the users of tenants waiting.
+const TENANT_LISTS_TOGETHER = 2
 
 /** True for the static keys that are bound to this tenant, or to none. */
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
@@ -64,6 +66,12 @@ export function operationsMaker (
   const holdExport = createShares(EXPORTS_OF_ONE, 'export running')
   const holdSubject = createShares(SUBJECTS_OF_ONE, 'readings of all that is stored of a person running')
   const holdImport = createShares(IMPORTS_OF_ONE, 'imports running')
+  const limitTenantLists = createConcurrencyLimits({
+    places: TENANT_LISTS_TOGETHER,
+    onRefused (refused) {
+      scope.log.warn({ refused }, `lists of tenants were refused: ${TENANT_LISTS_TOGETHER} are read at a time`)
+    }
+  })()
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
   return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, storage: seen, tenant }) => [
     ...userOperations(users, presenter, {
@@ -112,6 +120,6 @@ export function operationsMaker (
         claims: createClaims(seen, options.idempotencyTtl)
       })
       : [],
-    ...tenants !== null ? tenantOperations(tenants, pageSize, tenant) : []
+    ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists, tenant) : []
   ]
 }

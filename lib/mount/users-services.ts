@@ -40,7 +40,9 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
     const searched = withFieldWords(storage, fields?.searchable ?? null)
     const parts = { storage: searched, fields, makeEvent, publish: publishUser }
     return {
-      users: createUsersService({ ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant }),
+      users: createUsersService({
+        ...parts, pageSize, requireIfMatch, idempotencyTtl, trash, tenant, needsTenant, hasTenant
+      }),
       openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: rowTenants(options.tenants, tenant) }),
       writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant })
     }

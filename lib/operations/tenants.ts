@@ -2,6 +2,7 @@ import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { type ListedPage, type PageSize, pagingParameters } from '../core/paging.ts'
 import { TENANT } from '../core/tenant.ts'
+import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
 import { tenantId } from '../openapi/component-parts.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import { requireBare, requireNoFaults, sendJson, sendPage } from './answers.ts'
@@ -30,8 +31,13 @@ export interface TenantsService {
 
 const tag = 'tenants'
 
-/** The operations on tenants, which are the platform's. `only`: the tenant that a request is narrowed to. */
-export function tenantOperations (tenants: TenantsService, pageSize: PageSize, only?: string): Operation[] {
+/**
+ * The operations on tenants, which are the platform's. `limitLists` gives lists places of their own. `only`: the tenant
+ * that a request is narrowed to.
+ */
+export function tenantOperations (
+  tenants: TenantsService, pageSize: PageSize, limitLists: ConcurrencyLimit, only?: string
+): Operation[] {
   function idOf ({ request: { params: { id } } }: OperationCall): string {
     if (only !== undefined && id !== only) throw new UsersError('tenant_not_found')
     return id
@@ -51,7 +57,8 @@ export function tenantOperations (tenants: TenantsService, pageSize: PageSize, o
       query: pagingParameters(pageSize, TENANT),
       success: { status: 200, description: 'The page.', is: 'TenantList', headers: ['Link'] },
       codes: ['validation_failed'],
-      handler: async (call) => sendPage(call, await tenants.list(call.query, call.faults, only))
+      limitsItself: true,
+      handler: async (call) => sendPage(call, await limitLists(() => tenants.list(call.query, call.faults, only)))
     },
     {
       tag,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Fault, FaultReason } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
@@ -6,7 +7,7 @@ import { choiceParameter, type Parameter } from '../core/parameters.ts'
 import { searchKey } from '../core/search-key.ts'
 import { emailKeyOf, hasAtMost, isStorable } from '../core/text.ts'
 import { SORT_LENGTH, sortValue } from '../storage/user-order.ts'
-import type { UserPlace, UserRecord, UserSort } from '../storage/storage.ts'
+import type { UserFilter, UserPlace, UserRecord, UserSort } from '../storage/storage.ts'
 
 /** The order of creation, which is that of ids. */
 const CREATION = 'createdAt'
@@ -34,8 +35,8 @@ export function sortParameter (filters: ReadonlyMap<string, Parameter>): Paramet
 export const cursorParameter: Parameter = {
   schema: {
     type: 'string',
-    description: 'Walk in an order other than that of creation: taken from a `Link`. Not together with `page` or ' +
-      '`after`.'
+    description: 'Walk in any order but `createdAt`: taken from a `Link` of the same list. Not together with ' +
+      '`page` or `after`.'
   },
   problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
 }
@@ -55,12 +56,24 @@ export function placeOf (user: UserRecord, sort: UserSort): UserPlace {
   return { value: sortValue({ user, keys }, sort), id: user.id }
 }
 
-/** The text by which a walk continues behind a place. */
-export function cursorOf ({ name }: Pick<UserOrder, 'name'>, { value, id }: UserPlace): string {
-  return Buffer.from(JSON.stringify({ sort: name, value, id })).toString('base64url')
+/** A short text that tells lists apart: by their filters and the tenant that they are of. */
+export function listDigest (filter: UserFilter, tenant = ''): string {
+  return createHash('sha256').update(JSON.stringify([tenant, filter])).digest('base64url').slice(0, 12)
 }
 
-function hasValue (value: unknown, sort: UserSort): value is UserPlace['value'] {
+/** The order of a walk, and the digest of its list. */
+export interface Walk extends Pick<UserOrder, 'name'> {
+  list: string
+}
+
+/** The text by which a walk continues behind a place. */
+export function cursorOf ({ name, list }: Walk, { value, id }: UserPlace): string {
+  return Buffer.from(JSON.stringify({ sort: name, list, value, id })).toString('base64url')
+}
+
+/** In the order of creation, the id alone says the place. */
+function hasValue (value: unknown, sort: UserSort | undefined): value is UserPlace['value'] {
+  if (sort === undefined) return value === null
   if (typeof value === 'string') {
     if (!isStorable(value) || !hasAtMost(value, SORT_LENGTH)) return false
     const time = sort === 'updatedAt' ? readMoment(value) : null
@@ -69,28 +82,29 @@ function hasValue (value: unknown, sort: UserSort): value is UserPlace['value'] 
   return typeof sort !== 'string' && (value === null || typeof value === 'number' || typeof value === 'boolean')
 }
 
-/** The place that a cursor of this order holds; null: it is none. */
-export function readCursor (text: string, order: UserOrder): UserPlace | null {
-  const { sort } = order
-  if (sort === undefined) return null
+/** The place that a cursor of this order holds, and the digest of its list; null: it is none. */
+function readCursor (text: string, { name, order, sort }: UserOrder): { place: UserPlace, list: string } | null {
+  if (sort === undefined && order === 'asc') return null
   try {
     const read: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
     if (!isObject(read)) return null
-    const { value, id } = read
-    if (typeof id !== 'string' || !isUserId(id) || !hasValue(value, sort)) return null
+    const { list, value, id } = read
+    if (typeof list !== 'string' || typeof id !== 'string' || !isUserId(id) || !hasValue(value, sort)) return null
     // As it is written here, and by nobody else: of this order, and without anything more.
-    return cursorOf(order, { value, id }) === text ? { value, id } : null
+    return cursorOf({ name, list }, { value, id }) === text ? { place: { value, id }, list } : null
   } catch {
     return null
   }
 }
 
-const NO_CURSOR: FaultReason = {
-  code: 'format', detail: 'must be a cursor from a Link of this list in the same order, which is not that of creation'
+/** A cursor that continues no list in this order, or another list. */
+export const NO_CURSOR: FaultReason = {
+  code: 'format',
+  detail: 'must be a cursor from a Link of this list with the same filters and order, which is not sort=createdAt'
 }
 
 /** Where a list begins, in an order other than that of creation too. */
-export type UserStart = { page: number } | { after: string } | { cursor: string, place: UserPlace }
+export type UserStart = { page: number } | { after: string } | { cursor: string, place: UserPlace, list: string }
 
 /** Reads where a list begins, and adds what is wrong with it to `faults`. */
 export function readStart (query: Readonly<Record<string, unknown>>, order: UserOrder, faults: Fault[]): UserStart {
@@ -104,9 +118,9 @@ export function readStart (query: Readonly<Record<string, unknown>>, order: User
     faults.push({ parameter: 'after', code: 'exclusive', detail: 'walks in the order of creation: use cursor' })
   }
   if (typeof cursor === 'string') {
-    const place = readCursor(cursor, order)
-    if (place === null) faults.push({ parameter: 'cursor', ...NO_CURSOR })
-    else return { cursor, place }
+    const read = readCursor(cursor, order)
+    if (read === null) faults.push({ parameter: 'cursor', ...NO_CURSOR })
+    else return { cursor, ...read }
   }
   return typeof after === 'string' ? { after } : { page: Number(page ?? 1) }
 }

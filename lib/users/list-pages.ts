@@ -1,5 +1,5 @@
 import { type ListedPage, readPage } from '../core/paging.ts'
-import type { OnUsers, Page, UserPageRequest, UserRecord, UserSort } from '../storage/storage.ts'
+import type { OnUsers, Page, UserPageRequest, UserPlace, UserRecord, UserSort } from '../storage/storage.ts'
 import { LISTED_MAX } from './list-filters.ts'
 import { cursorOf, placeOf } from './list-order.ts'
 import type { CheckedListQuery, CheckedWalkQuery } from './list-query.ts'
@@ -17,6 +17,8 @@ async function readAsked (asked: readonly string[], read: ReadUsers): Promise<Us
   return inOrderOf(asked, (await read({ order: 'asc', limit: LISTED_MAX, from: { offset: 0 } })).items)
 }
 
+const nextOf = ({ name, list }: CheckedListQuery, place: UserPlace): string => cursorOf({ name, list: list() }, place)
+
 async function readSorted (
   query: CheckedListQuery, sort: UserSort, read: ReadUsers
 ): Promise<ListedPage<UserRecord>> {
@@ -28,15 +30,26 @@ async function readSorted (
   const items = found.slice(0, limit)
   const last = items.at(-1)
   const more = found.length > limit
-  const next = more && last !== undefined ? { next: cursorOf(query, placeOf(last, sort)) } : {}
+  const next = more && last !== undefined ? { next: nextOf(query, placeOf(last, sort)) } : {}
   return { items, total, query, more, ...next }
+}
+
+/** From the newest: a walk continues behind the last user, so that those who come meanwhile shift no page. */
+async function readNewest (query: CheckedListQuery, read: ReadUsers): Promise<ListedPage<UserRecord>> {
+  const { limit, order, start } = query
+  const from = 'place' in start ? { after: start.place.id } : start
+  const page = await readPage({ limit, order, start: from }, read)
+  const last = page.items.at(-1)
+  if (!page.more || last === undefined || 'after' in start) return { ...page, query }
+  return { ...page, query, next: nextOf(query, { value: null, id: last.id }) }
 }
 
 /** Reads the page of a list of users. */
 export async function readUserPage (query: CheckedListQuery, read: ReadUsers): Promise<ListedPage<UserRecord>> {
   const { limit, order, start, sort, asked } = query
   if (sort !== undefined) return readSorted(query, sort, read)
-  // Without an order, a list has no cursor.
+  if (order === 'desc') return readNewest(query, read)
+  // From the oldest, a list has no cursor.
   const from = 'place' in start ? { page: 1 } : start
   if (asked === null) return readPage({ limit, order, start: from }, read)
   const users = await readAsked(asked, read)

@@ -12,7 +12,9 @@ import { withFolded } from './folded-filters.ts'
 import {
   conditionParameters, emailsParameter, hasConditions, idsParameter, readConditions, withKnownFilters
 } from './list-filters.ts'
-import { cursorParameter, readOrder, readStart, sortParameter, type UserOrder, type UserStart } from './list-order.ts'
+import {
+  cursorParameter, listDigest, NO_CURSOR, readOrder, readStart, sortParameter, type UserOrder, type UserStart
+} from './list-order.ts'
 import { isStatus, STATUSES } from './status.ts'
 import type { Bounds, FieldConditions, FieldFilter, UserFields } from './types.ts'
 
@@ -110,7 +112,7 @@ type Turned<Name extends string> = Name | `-${Name}`
 
 /** Parameters of a list, in process and over HTTP. */
 export type ListQuery<Fields = UserFields> = SelectionQuery<Fields> & Omit<PagingQuery, 'sort'> & {
-  /** Continue in an order other than that of creation. Not together with `page` or `after`. */
+  /** Continue in any order but `createdAt`, in the same list. Not together with `page` or `after`. */
   cursor?: string
 }
 
@@ -135,6 +137,8 @@ interface UserSelection extends Bounds<'createdAt' | 'updatedAt', string> {
 export interface CheckedListQuery extends CheckedWalkQuery {
   limit: number
   start: UserStart
+  /** Tells the list from those with other filters, or of another tenant. */
+  list: () => string
 }
 
 /** The parameters of a walk after the check. */
@@ -168,8 +172,8 @@ function filterOf (
 /** What a list asks of the host's fields. */
 export type ListedFields = Pick<FieldsSchema, 'filters' | 'folded' | 'searchesNumbers'>
 
-/** Makes the check of list parameters, which fills in the defaults. */
-export function listQueryCheck (size: PageSize, fields: ListedFields) {
+/** Makes the check of list parameters, which fills in the defaults. `tenant`: the one whose users are listed. */
+export function listQueryCheck (size: PageSize, fields: ListedFields, tenant?: string) {
   const declared = userListParameters(size, fields.filters)
   /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
   return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedListQuery => {
@@ -183,9 +187,12 @@ export function listQueryCheck (size: PageSize, fields: ListedFields) {
     }
     if (faults.length > 0) throw validationFailed(faults)
     const filter = filterOf(query, fields)
+    const list = () => listDigest(filter, tenant)
+    if ('list' in start && start.list !== list()) throw validationFailed([{ parameter: 'cursor', ...NO_CURSOR }])
     const { name, order, sort } = inOrder
+    const asked = isAsked ? filter.ids ?? null : null
     // A literal: a spread with more members costs 2 µs.
-    return { name, order, sort, limit: Number(limit), start, filter, asked: isAsked ? filter.ids ?? null : null }
+    return { name, order, sort, limit: Number(limit), start, filter, list, asked }
   }
 }
 

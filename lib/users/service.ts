@@ -32,6 +32,8 @@ export interface UsersServiceOptions {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
+  /** The tenant that the storage is bound to. */
+  tenant?: string | undefined
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant?: boolean
   /** True if users show their tenant. */
@@ -68,11 +70,11 @@ function busyUser (): UsersError {
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
+  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, tenant, publish, makeEvent } = options
   const { needsTenant = false, hasTenant = false } = options
   const inTurn = createKeyedQueue()
   const listed = fields?.schema ?? NO_FIELDS
-  const checkListQuery = listQueryCheck(pageSize, listed)
+  const checkListQuery = listQueryCheck(pageSize, listed, tenant)
   const checkWalkQuery = walkQueryCheck(listed)
   const requirePrecondition = preconditionCheck(storage, requireIfMatch)
   const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })

@@ -4,11 +4,13 @@ import { setImmediate } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users, { type Scope, type Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
-import { stores, temporaryDirectory } from '../helpers/stores.ts'
+import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
 const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']
@@ -53,6 +55,26 @@ async function host (t: Test, storage: Storage = memory(), prefix = '/v1') {
   return { app, send, fill, gone }
 }
 
+if (stores.some(({ name }) => name === 'postgres')) {
+  test('lists of tenants that take long keep no reads of a tenant waiting', async (t) => {
+    const schema = temporarySchema(t)
+    const connection = pgUrlWith({ application_name: schema })
+    const { send, fill } = await host(t, postgres({ connection, schema, statementTimeoutMs: 60_000 }))
+    await fill('acme', 3)
+    const other = await connectPg(t)
+    // A list of tenants reads the keys too, and static keys are not looked up there.
+    await other.query(`SET search_path = "${schema}"; BEGIN; LOCK TABLE fastify_users_api_keys`)
+    const lists = Array.from({ length: 64 }, () => send('GET', '/v1/tenants'))
+    await until('two lists wait', async () => (await waitingForLock(schema)).length >= 2)
+    const reads = Array.from({ length: 8 }, (_, i) => send('GET', `/v1/users?limit=${i + 1}`, { key: KEYS.acme }))
+    t.strictSame((await Promise.all(reads)).map(({ status }) => status), reads.map(() => 200))
+    t.equal((await waitingForLock(schema)).length, 2)
+    await other.query('COMMIT')
+    const statuses = (await Promise.all(lists)).map(({ status }) => status)
+    t.strictSame([...new Set(statuses)].filter((status) => status !== 503), [200])
+  })
+}
+
 for (const store of stores) {
   test(`lists the tenants with exact numbers, and deletes one, on ${store.name}`, async (t) => {
     const { app, send, fill, gone } = await host(t, await store.create(t))
@@ -64,10 +86,17 @@ for (const store of stores) {
     t.strictSame({ status, body }, { status: 200, body: { data: all, meta: { page: 1, limit: 20, total: 3 } } })
     const page = await send('GET', '/v1/tenants?limit=2&sort=-createdAt')
     t.strictSame(page.body, { data: [all[2], all[1]], meta: { page: 1, limit: 2, total: 3 } })
-    t.match(page.link, /<\/v1\/tenants\?limit=2&sort=-createdAt&page=2>; rel="next"/)
+    t.match(page.link, /<\/v1\/tenants\?limit=2&sort=-createdAt&after=\w+>; rel="next"/)
     t.strictSame((await send('GET', '/v1/tenants?after=acme&limit=1')).body.data, [all[1]])
     t.match(await send('GET', '/v1/tenants?after=A'), { status: 400, body: { errors: [{ parameter: 'after' }] } })
     t.match(await send('GET', '/v1/tenants?x=1'), { status: 400, body: { errors: [{ parameter: 'x' }] } })
+    for (const sort of ['name', '-createdAt'] as const) {
+      const { next = '' } = await app.users.tenant('acme').list({ sort, limit: 1 })
+      t.match(await app.users.tenant('acme').list({ sort, cursor: next }), { meta: { total: 3 } })
+      const refused = { code: 'validation_failed', errors: [{ parameter: 'cursor', code: 'format' }] }
+      await t.rejects(app.users.tenant('beta').list({ sort, cursor: next }), refused, `${sort}: of another tenant`)
+      await t.rejects(app.users.list({ sort, cursor: next }), refused, `${sort}: of one tenant, in the list of all`)
+    }
     t.strictSame((await send('GET', '/v1/tenants/beta')).body, all[1])
     t.equal((await send('HEAD', '/v1/tenants/beta')).status, 200)
 

@@ -1,6 +1,7 @@
 // The import in process: its options, its sources, and the members that only an import takes.
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
+import { idAt } from '../../lib/core/ids.ts'
 import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
@@ -138,3 +139,19 @@ for (const store of stores) {
     t.match(await app.users.update(String(user?.id), { name: 'B' }), { name: 'B', version: 2 ** 30 + 1 })
   })
 }
+
+test('an id that a clock which is ahead has made is refused with what to do', async (t) => {
+  const { app } = await testApp(t)
+  const results: ImportResult[] = []
+  const row = { name: 'Ann', email: 'ann@example.org' }
+  const summary = await app.users.import([{ ...row, id: idAt('usr', Date.now() + 3_600_000, 0) }, row], {
+    onResult: async (result) => { results.push(result) }
+  })
+  t.match(summary, { created: 1, refused: 1 })
+  t.strictSame(results[0]?.problem?.errors, [{
+    pointer: '/id',
+    code: 'range',
+    detail: 'must not be an id of the future, as a clock that is ahead makes it: leave id out for a new one, import ' +
+      'the line when that time has come, or restore a backup of the database, which keeps ids'
+  }])
+})

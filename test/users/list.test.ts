@@ -65,11 +65,11 @@ for (const store of stores) {
         [to('first', 'page=1&limit=5'), to('next', 'page=2&limit=5'), to('last', 'page=3&limit=5')].join(', ')
       )
       t.equal(
-        await link('limit=5&page=2&sort=-createdAt'),
+        String(await link('limit=5&page=2&sort=-createdAt')).replace(/cursor=[\w-]+/, 'cursor=…'),
         [
           to('first', 'limit=5&page=1&sort=-createdAt'),
           to('prev', 'limit=5&page=1&sort=-createdAt'),
-          to('next', 'limit=5&page=3&sort=-createdAt'),
+          to('next', 'limit=5&cursor=…&sort=-createdAt'),
           to('last', 'limit=5&page=3&sort=-createdAt')
         ].join(', ')
       )
@@ -107,7 +107,8 @@ for (const store of stores) {
             const response = await call('GET', next)
             seen.push(...response.json().data.map(({ id }: User) => id))
             t.equal(response.json().meta.total, 14)
-            t.equal('page' in response.json().meta, !start.includes('after'))
+            const isWalk = start.includes('after') || (sort === '-createdAt' && seen.length > 3)
+            t.equal('page' in response.json().meta, !isWalk)
             next = /<\/v1([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1]
           }
           t.strictSame(seen, start.includes('after') ? expected.slice(1) : expected, start)

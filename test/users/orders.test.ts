@@ -86,15 +86,19 @@ for (const store of stores) {
         for (const limit of [1, 2, 4]) {
           const { pages, letters } = await walk(call, `/users?sort=${sort}&limit=${limit}`)
           t.equal(letters, whole, `${sort}, ${limit} on a page`)
-          const isWalk = sort !== '-createdAt'
           t.strictSame(pages.map(({ meta }) => meta), pages.map((_, i) =>
-            ({ ...(isWalk && i > 0 ? {} : { page: i + 1 }), limit, total: PEOPLE.length })))
+            ({ ...(i > 0 ? {} : { page: 1 }), limit, total: PEOPLE.length })))
         }
       }
       const { letters } = await walk(call, '/users?sort=name&limit=2', async (n) => {
         if (n === 1) await app.users.create({ name: 'Aaron', email: 'aaron@example.org' })
       })
       t.equal(letters, 'aAbÉZ李', 'who comes in front meanwhile moves nobody')
+      const newest = await walk(call, '/users?sort=-createdAt&limit=2', async (n) => {
+        if (n === 1) await app.users.create({ name: 'Moritz', email: 'moritz@example.org' })
+        if (n === 2) for (const { id } of (await app.users.list({ q: 'moritz' })).data) await app.users.delete(id)
+      })
+      t.equal(newest.letters, 'A李bAÉaZ', 'who comes or goes meanwhile shifts no page of the newest')
       const { data: [aaron] } = await app.users.list({ q: 'aaron' })
       await app.users.delete(String(aaron?.id))
       const { headers: { link } } = await call('GET', '/users?limit=2&page=2&sort=name')
@@ -205,22 +209,29 @@ for (const store of stores) {
         'or -active or joined or -joined or legacyId or -legacyId']])
     })
 
-    t.test('refuses a cursor that is broken, or of another order', async (t) => {
+    t.test('refuses a cursor that is broken, or of another order or list', async (t) => {
       const { next = '' } = await app.users.list({ sort: 'name', limit: 2 })
+      const { next: newest = '' } = await app.users.list({ sort: '-createdAt', limit: 2 })
       const id = ids.get('ann')
-      const made = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const { list } = JSON.parse(Buffer.from(next, 'base64url').toString())
+      const made = ({ sort, ...value }: { sort?: string, [name: string]: unknown }) =>
+        Buffer.from(JSON.stringify({ sort, list, ...value })).toString('base64url')
       const right = made({ sort: 'name', value: 'ann', id })
       t.equal((await call('GET', `/users?sort=name&cursor=${right}`)).statusCode, 200)
       const wrong = [
         ['name', 'x'], ['name', `${next}=`], ['name', next.slice(1)], ['-name', next], ['email', next],
-        ['createdAt', next], ['name', ''], ['name', made({ sort: 'name', value: 1, id })],
+        ['createdAt', next], ['-createdAt', next], ['name', newest], ['createdAt', newest],
+        ['name&plan=pro', next], ['-createdAt&plan=pro', newest], ['name&createdAt[gt]=2020-01-01T00:00:00Z', next],
+        ['-createdAt', made({ sort: '-createdAt', value: 'x', id })], ['name', ''],
+        ['name', made({ sort: 'name', value: 1, id })],
         ['name', made({ sort: 'name', value: null, id })], ['name', made({ sort: 'name', value: 'a\0', id })],
-        ['name', made({ sort: 'name', value: 'ann', id: 'x' })], ['name', made({ value: 'ann', sort: 'name', id })],
-        ['name', made({ sort: 'name', value: 'ann', id, more: 1 })], ['name', made([])],
+        ['name', made({ sort: 'name', value: 'ann', id: 'x' })], ['name', made({ value: 'ann', id })],
+        ['name', made({ sort: 'name', value: 'ann', id, more: 1 })], ['name', made({})],
         ['name', made({ sort: 'name', value: 'a'.repeat(257), id })],
         ['updatedAt', made({ sort: 'updatedAt', value: 'x', id })], ['seats', made({ sort: 'seats', value: {}, id })]
       ] as const
-      const detail = 'must be a cursor from a Link of this list in the same order, which is not that of creation'
+      const detail =
+        'must be a cursor from a Link of this list with the same filters and order, which is not sort=createdAt'
       for (const [sort, cursor] of wrong) {
         const found = await faultsOf(call, `/users?sort=${sort}&cursor=${cursor}`)
         t.strictSame(found, [['cursor', 'format', detail]], cursor)

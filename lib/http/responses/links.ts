@@ -3,9 +3,9 @@ import type { ListedPage } from '../../core/paging.ts'
 
 /**
  * The Link field of a list (RFC 8288): `first`, `prev`, `next` and `last` of a numbered page, only `next` of a walk. In
- * an order other than that of creation `next` of a numbered page begins a walk. The references are paths with every
- * query parameter that was sent. Where they are long, `first` and `last` are left out, then `prev`. Never `next`: a
- * client that follows it would take one page for all.
+ * any order but `createdAt`, `next` of a numbered page begins a walk, by `cursor` or else by `after`: new records would
+ * shift the pages. The references are paths with every query parameter that was sent. Where they are long, `first` and
+ * `last` are left out, then `prev`. Never `next`: a client that follows it would take one page for all.
  */
 export function linksOf (
   path: string,
@@ -29,7 +29,11 @@ export function linksOf (
   const lastPage = Math.max(1, Math.ceil(total / query.limit))
   const first = link('first', 1)
   const prev = page > 1 ? [link('prev', Math.min(page - 1, lastPage))] : []
-  const next = more ? [cursor === undefined ? link('next', page + 1) : link('next', cursor, 'cursor')] : []
+  const last = items.at(-1)
+  const walk = (): string => query.order === 'desc' && last !== undefined
+    ? link('next', last.id, 'after')
+    : link('next', page + 1)
+  const next = more ? [cursor === undefined ? walk() : link('next', cursor, 'cursor')] : []
   const joined = (links: string[]): string | null => {
     const text = links.join(', ')
     return text.length <= LINKS_MAX ? text : null
