@@ -65,7 +65,6 @@ export function userOperations (
     return sendWritten(call, user)
   }
 
-
   return [
     {
       tag,

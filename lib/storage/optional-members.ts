@@ -42,8 +42,8 @@ export interface OptionalMembers {
   connections? (): { used: number, free: number, waiting: number }
 
   /**
-   * True while the database answers and accepts no writes, as a standby does, or one whose disk is full. Without it the store is taken for one
-   * that accepts them.
+   * True while the database answers and accepts no writes, as a standby does, or one whose disk is full. Without it the
+   * store is taken for one that accepts them.
    */
   isReadOnly? (): Promise<boolean>
 

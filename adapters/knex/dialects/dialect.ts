@@ -240,10 +240,7 @@ export interface Dialect extends Driver, ValueSql {
   events: EventSql
 }
 
-/**
- * How many milliseconds a batch of writes waits for a lock, and a single write may hold up others. A write that takes
- * longer is waiting for a transaction of the host, or for a slow disk.
- */
+/** Milliseconds that a batch waits for a lock, and that a single write may hold up others: longer ones are stuck. */
 export const LOCK_WAIT_MS = 25
 
 /** A statement behind the queries that it uses. */
