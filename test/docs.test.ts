@@ -23,7 +23,7 @@ import { sqliteDrivers } from './helpers/sqlite.ts'
 
 const KINDS = [
   'ts', 'ts app', 'ts host', 'ts fields', 'sh', 'sh fields', 'sh operator', 'sh operator pg', 'http', 'json',
-  'sql pg', 'sql sqlite', 'mermaid', 'text'
+  'sql pg', 'sql sqlite', 'yaml', 'mermaid', 'text'
 ]
 
 // Most of the time goes to commands in processes of their own.
@@ -43,6 +43,12 @@ test('every code block is of a kind that is tested', async (t) => {
     kind: `${block.language} ${block.kind}`.trim()
   }))
   t.strictSame(kinds.filter(({ kind }) => !KINDS.includes(kind)), [])
+})
+
+test('probes ask for what the service answers without a key', async (t) => {
+  const blocks = pages.flatMap(({ blocks }) => blocks).filter(({ language }) => language === 'yaml')
+  const paths = blocks.flatMap(({ text }) => [...text.matchAll(/path: (\S+?),/g)].map(([, path]) => path))
+  t.strictSame([...new Set(paths)].sort(), ['/health', '/ready'])
 })
 
 test('all TypeScript compiles', async (t) => {

@@ -58,7 +58,7 @@ function userOf (cells: readonly Cell[], sources: readonly CellSource[]): Record
 
 /**
  * The users of a table in CSV (RFC 4180), or as spreadsheets write it, whose first line names the columns.
- * @throws UsersError `validation_failed` for a header that does not fit, before anything is given, or without a row
+ * @throws UsersError `validation_failed` for a header that does not fit, before anything is given
  */
 export async function * csvRows (
   chunks: Chunks,
@@ -70,7 +70,6 @@ export async function * csvRows (
   let width = 0
   let cellsOf = cellReader(',')
   let sources: CellSource[] | null = null
-  let hasRows = false
 
   /** The cells of a record, without empty ones behind the last column. @throws UsersError */
   function read (text: string): Cell[] {
@@ -116,12 +115,9 @@ export async function * csvRows (
       if (sources === null) begin(record)
       else rows.push(...rowOf(record, sources))
     }
-    if (rows.length === 0) continue
-    hasRows = true
-    yield rows
+    if (rows.length > 0) yield rows
   }
   if (sources === null) throw malformed('must begin with a header that names the columns')
-  if (!hasRows) throw malformed(`must have a row below its header; ${LINE_ENDS}`)
 }
 
 /** A cell: its text, null for the bare word `null`, undefined for nothing, not even quotation marks. */

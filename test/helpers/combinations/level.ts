@@ -27,7 +27,7 @@ export interface Level {
 }
 
 /** The levels of a setting that is made or not. */
-export const onOff = (on: Level): Record<string, Level> => ({ off: {}, on })
+export const onOff = (on: Level, off: Level = {}): Record<string, Level> => ({ off, on })
 
 /** Options of a server; not all of them are in its type together. */
 export function serverOptions (levels: readonly Level[], log: (line: Logged) => void): FastifyServerOptions {
