@@ -52,7 +52,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
   return {
     prefix: prefixOf(config),
     apiKeys: {
-      static: listOf(config.API_KEYS).map((key) => ({ key, scopes })),
+      static: listOf(config.API_KEYS).map((key) => ({ key, scopes, ...config.TENANTS && { tenant: null } })),
       routes: config.API_KEY_ROUTES,
       countUses: config.COUNT_KEY_USES,
       cache: config.KEY_CACHE,

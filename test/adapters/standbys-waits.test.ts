@@ -50,7 +50,8 @@ test('waits', async (t) => {
     const { call, headers, id, resume } = await openBehind(t, servers, 'places', { limits: { inFlight: 1 } })
     const paths = ['/users', `/users/${id}`, '/users/export']
     const waiting = paths.map((path) => call('GET', path, { headers }))
-    for (const path of paths) t.equal((await call('GET', path)).statusCode, 200, path)
+    // A key has one export at a time, and it waits.
+    for (const path of paths.slice(0, 2)) t.equal((await call('GET', path)).statusCode, 200, path)
     await resume()
     for (const answer of await Promise.all(waiting)) {
       t.equal(answer.statusCode, 200)

@@ -137,7 +137,7 @@ test('reads on a standby', async (t) => {
     const { app, call } = await testApp(t, { storage, tenants: true })
     await reported(null)
     const keys = await Promise.all(['acme', 'other'].map(async (tenant) => {
-      const { version, ...user } = await app.users.tenant(tenant).create(ada)
+      const user = await app.users.tenant(tenant).create(ada)
       const { key } = await app.users.tenant(tenant).apiKeys.create({ name: tenant })
       return { user, authorization: `Bearer ${key}` }
     }))

@@ -117,7 +117,7 @@ export const settings: Record<string, Record<string, Level>> = {
   logger,
   compilers,
   http2: onOff({ server: () => ({ http2: true }) }),
-  trustProxy: onOff({ server: () => ({ trustProxy: true }) }, { logs: [/the server trusts no proxy/] }),
+  trustProxy: onOff({ server: () => ({ trustProxy: true }) }, { logs: /the server trusts no proxy/ }),
   bodyLimit: {
     'of 100 bytes': { server: () => ({ bodyLimit: 100 }) },
     'of a gigabyte': { server: () => ({ bodyLimit: 2 ** 30 }) }
