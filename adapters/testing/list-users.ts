@@ -42,13 +42,12 @@ export const listCases: Cases = {
     for (const order of ['asc', 'desc'] as const) {
       const expected = idsOf(order === 'asc' ? upTo(10) : upTo(10).reverse())
       for (const offset of [0, 3, 6, 9, 10, 12, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 10 ** 11]) {
-        const { items, total } = await storage.listUsers(everyone, { order, limit: 3, from: { offset } })
-        assert.deepEqual(
-          items.map(({ id }) => id),
-          expected.slice(offset, offset + 3),
-          `${order} from ${offset}`
-        )
-        assert.equal(total, 10)
+        for (const limit of [1, 3]) {
+          const { items, total } = await storage.listUsers(everyone, { order, limit, from: { offset } })
+          const page = `${order} from ${offset}, at most ${limit}`
+          assert.deepEqual(items.map(({ id }) => id), expected.slice(offset, offset + limit), page)
+          assert.equal(total, 10)
+        }
       }
     }
   },

@@ -24,7 +24,7 @@ const planted = new Map(plantedStores.map((mistake) => [titleOf(mistake), mistak
 async function finds (duty: string, mistake: string): Promise<boolean> {
   const create = planted.get(mistake)
   if (create === undefined) throw new RangeError(`there is no mistake "${mistake}"`)
-  const { tests } = registered(create, { timeoutMs: TIMEOUT_MS, seed: 1 })
+  const { tests } = registered(create, { timeoutMs: TIMEOUT_MS, seed: 4 })
   const run = tests.find(({ name }) => name === duty)?.run
   if (run === undefined) throw new RangeError(`there is no duty "${duty}"`)
   return run().then(() => false, () => true)

@@ -60,7 +60,8 @@ test('a command says what is wrong with the database or the file system', async 
   for (const [args, code, message, env] of [
     [['check', '-d', elsewhere.href], 3, 'the database does not exist (3D000)'],
     [['check', '-d', `sqlite:${text}`], 1, 'the file is no SQLite database (SQLITE_NOTADB)'],
-    [['migrate', '-d', `sqlite:${text}/deep/users.db`], 1, 'mkdir failed: not a directory (ENOTDIR)'],
+    [['migrate', '-d', `sqlite:${text}/deep/users.db`], 1,
+      `fastify-users: sqlite(): the database file ${text}/deep/users.db can't be made (ENOTDIR)`],
     [dryRun, 1, 'fastify-users: the temporary file of a dry run can not be used (ENOENT): set TMPDIR to a directory ' +
       'that can be written, and has room', { TMPDIR: join(directory, 'none') }]
   ] as const) t.strictSame(await run([...args], env), { code, out: '', err: `${message}\n` }, args.join(' '))

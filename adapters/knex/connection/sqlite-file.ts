@@ -96,7 +96,10 @@ function ensureFile (filename: string, create: boolean): void {
     // Do not open an existing file: closing it would drop every lock that this process has on it.
     const { code } = Object(error)
     if (code === 'EEXIST' && existsSync(filename)) return
-    throw new Error(`fastify-users: sqlite(): ${unwritable(resolve(filename), code)}`, { cause: error })
+    const path = resolve(filename)
+    const isRefused = ['EACCES', 'EPERM', 'EROFS'].includes(code)
+    const message = isRefused ? unwritable(path, code) : `the database file ${path} can't be made (${code})`
+    throw new Error(`fastify-users: sqlite(): ${message}`, { cause: error })
   }
 }
 
