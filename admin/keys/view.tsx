@@ -4,13 +4,16 @@ import type { ApiKey } from '../api/types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
+import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { useCommand } from '../state/commands.ts'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
+import { namedIn } from '../state/pasted.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
+import { filterQuery } from '../users/query.ts'
 import { CreateKey } from './create.tsx'
 import { KeyDialog, keyHref } from './detail.tsx'
 import { isActive, KeyStatus } from './expiry.tsx'
@@ -62,12 +65,21 @@ function Name ({ apiKey: { id, name, start, rotatedFrom }, predecessor, successo
   )
 }
 
+/** What the API is asked for: the start of a key or words, as the search for users takes them. */
+function keyFilter (text: string): Record<string, string> {
+  const named = namedIn(text)
+  if (named?.is === 'start') return { start: named.text }
+  return named === null ? filterQuery({ q: text, filters: {} }) : { q: named.text }
+}
+
 /** The API keys, the newest first: without their texts, which nobody can read again. */
 export function KeysView ({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech()
   const { can } = useSession()
   const notify = useNotify()
-  const { loaded, pager } = usePages<ApiKey>('/api-keys', '-createdAt')
+  const [searched, setSearched] = useState('')
+  const filter = keyFilter(searched)
+  const { loaded, pager } = usePages<ApiKey>('/api-keys', '-createdAt', filter)
   const [open, setOpen] = useState<Open | null>(null)
   const shown = query.get('key')
   useCommand('key', can('keys:write'), () => setOpen({ is: 'create' }))
@@ -129,9 +141,18 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
           <button type='button' class='primary' onClick={() => setOpen({ is: 'create' })}>{say('keys.new')}</button>
         </Needs>
       </div>
+      <div role='search'>
+        <DebouncedField
+          type='search'
+          label={say('keys.search')}
+          hint={say('keys.searchHelp')}
+          value={searched}
+          onValue={setSearched}
+        />
+      </div>
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p class='empty'>{say('keys.none')}</p>
+          ? <p class='empty' role='status'>{say(Object.keys(filter).length === 0 ? 'keys.none' : 'keys.noMatch')}</p>
           : (
             <>
               <Table

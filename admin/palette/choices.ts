@@ -2,15 +2,16 @@ import type { Client } from '../api/client.ts'
 import type { Listed, User } from '../api/types.ts'
 import { ask, type Command } from '../state/commands.ts'
 import { offered } from '../state/offers.ts'
+import { namedIn } from '../state/pasted.ts'
 import { hrefOf, navigate } from '../state/route.ts'
 import type { Session } from '../state/session.ts'
 import type { Speech } from '../state/texts.ts'
 import { findTenants } from '../tenants/switch.tsx'
 import { listHref } from '../users/left-list.ts'
 import { filterQuery } from '../users/query.ts'
+import { findNamed } from './named.ts'
 
 const FOUND = 8
-const USER = /^usr_[0-9a-z]{26}$/
 
 /** Something to go to, or to do. */
 export interface Choice {
@@ -58,24 +59,31 @@ export function fixedChoices (views: readonly View[], session: Session, { say }:
   ]
 }
 
-/** What the API finds for what was typed: tenants by the beginning of their name, users by words. */
+/**
+ * What the API finds for what was typed: what an id or the start of a key names, or tenants by the beginning of their
+ * name and users by words.
+ */
 export async function foundChoices (
   typed: string,
-  { client, can, capabilities: { offers, caller, pageSize } }: Session,
-  { say }: Speech,
+  session: Session,
+  speech: Speech,
   signal: AbortSignal
 ): Promise<Choice[]> {
+  const { client, can, capabilities: { offers, caller, pageSize } } = session
+  const { say } = speech
+  const named = namedIn(typed)
+  if (named !== null) {
+    const found = await findNamed(named, session, speech, signal)
+    return found === null ? [] : [{ ...found, run: goTo(found.href) }]
+  }
   const { q } = filterQuery({ q: typed, filters: {} })
   const mayList = offers.tenants && caller.tenant === undefined && can('tenants:read')
   const [tenants, users] = await Promise.all([
     mayList && typed !== '' ? findTenants(client, typed, signal) : [],
     q !== undefined && can('users:read') ? findUsers(client, q, Math.min(FOUND, pageSize.max), signal) : []
   ])
-  const user = (id: string, label: string, note: string): Choice =>
-    ({ key: id, label, note, run: goTo(hrefOf(['users', id])) })
   return [
-    ...USER.test(typed) ? [user(typed, typed, say('user.title'))] : [],
-    ...users.map(({ id, name, email }) => user(id, name, email)),
+    ...users.map(({ id, name, email }) => ({ key: id, label: name, note: email, run: goTo(hrefOf(['users', id])) })),
     ...users.length > 0
       ? [{
           key: 'list',

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { useLoad } from '../state/load.ts'
+import { cutSecret } from '../state/pasted.ts'
 import { useSession } from '../state/session.ts'
 import { useSettings } from '../state/settings.ts'
 import { useSpeech } from '../state/texts.ts'
@@ -73,7 +74,7 @@ export function Palette ({ views, onClose }: PaletteProps) {
         {...(choices.length > 0 && { 'aria-activedescendant': `${id}-${index}` })}
         value={text}
         onInput={({ currentTarget }) => {
-          setText(currentTarget.value)
+          setText(cutSecret(currentTarget))
           setChosen(null)
         }}
         onKeyDown={press}

@@ -42,6 +42,7 @@ export function DebouncedField ({ value, fault, onValue, ...rest }: DebouncedFie
   return (
     <TextField
       {...rest}
+      isQuery
       value={typed}
       fault={isPartial ? say('user.notComplete') : fault}
       onValue={(value) => {

@@ -1,5 +1,6 @@
 import { type ComponentChildren, h } from 'preact'
 import { useId } from 'preact/hooks'
+import { cutSecret } from '../state/pasted.ts'
 import { useSpeech } from '../state/texts.ts'
 
 /** What a control needs to be described by its label, hint and fault. */
@@ -57,6 +58,8 @@ interface TextFieldProps {
   isRequired?: boolean
   value: string
   onValue: (value: string) => void
+  /** The text goes into the query of a request: a key that is pasted loses its secret. */
+  isQuery?: boolean
   /** Called when the focus leaves it, with true if a date in it is typed in part. */
   onLeave?: (isPartial: boolean) => void
 }
@@ -64,7 +67,7 @@ interface TextFieldProps {
 /** One line of text. Its direction follows what is typed. */
 export function TextField (props: TextFieldProps) {
   const { type = 'text', dir = 'auto', label, hint, fault, isRequired = false, value, onValue } = props
-  const { inputMode, name, step, placeholder, list, onLeave } = props
+  const { inputMode, name, step, placeholder, list, isQuery = false, onLeave } = props
   return (
     <Field label={label} hint={hint} fault={fault} isRequired={isRequired}>
       {(control) => {
@@ -79,7 +82,8 @@ export function TextField (props: TextFieldProps) {
           value,
           spellcheck: false,
           autocomplete: 'off',
-          onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
+          onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+            onValue(isQuery ? cutSecret(currentTarget) : currentTarget.value),
           onBlur: (event: { currentTarget: HTMLInputElement }) => onLeave?.(event.currentTarget.validity.badInput)
         } as const
         // JSX has another interface for each type of input.

@@ -1,4 +1,5 @@
 import type { Capabilities } from '../api/types.ts'
+import { namedIn, withoutSecret } from '../state/pasted.ts'
 
 const PAGE_SIZES = [20, 50, 100]
 const OF_EVERY_USER = ['createdAt', 'updatedAt', 'name', 'email']
@@ -75,9 +76,14 @@ export function writeState (
 const UNSEARCHED = /[^\p{L}\p{N}]/gu
 const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** What the API is asked to narrow the list by. A search needs two letters or digits, or one of Han, Hangul or kana. */
+/**
+ * What the API is asked to narrow the list by. The id of a user, and an address with one, finds that user. Another
+ * search needs two letters or digits, or one of Han, Hangul or kana.
+ */
 export function filterQuery ({ q, filters }: Pick<ListState, 'q' | 'filters'>): Record<string, string> {
-  const text = q.trim()
+  const named = namedIn(q)
+  if (named?.is === 'usr') return { ...filters, ids: named.text }
+  const text = withoutSecret(q).trim()
   const seen = text.normalize('NFKD').replace(UNSEARCHED, '')
   return { ...filters, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q: text }) }
 }

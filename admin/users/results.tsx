@@ -87,9 +87,9 @@ export function Results (props: ResultsProps) {
               </button>
             )}
           </p>
-          {filterQuery(state)['q'] !== undefined && (
+          {isFiltered({ q: state.q, filters: {} }) && (
             <>
-              <p>{say('users.noMatchHelp')}</p>
+              {filterQuery(state)['q'] !== undefined && <p>{say('users.noMatchHelp')}</p>}
               {capabilities.offers.trash && can('users:delete') && (
                 <p><a href={hrefOf(['users', 'deleted'])}>{say('users.noMatchDeleted')}</a></p>
               )}

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { Capabilities, Fault, User } from '../api/types.ts'
 import { labelOf } from '../form/kinds.ts'
+import { Elsewhere } from '../palette/elsewhere.tsx'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
@@ -9,7 +10,7 @@ import { useSpeech } from '../state/texts.ts'
 import { ColumnChooser } from './columns.tsx'
 import { Chips, Filters } from './filters.tsx'
 import type { Format } from './export.ts'
-import { filterQuery, type ListState } from './query.ts'
+import { isFiltered, type ListState } from './query.ts'
 
 interface ToolbarProps {
   capabilities: Capabilities
@@ -78,9 +79,10 @@ export function Toolbar (props: ToolbarProps) {
         </div>
         {onImport !== undefined && <button type='button' onClick={onImport}>{say('users.import')}…</button>}
       </div>
-      {state.q.trim() !== '' && filterQuery(state)['q'] === undefined && (
+      {state.q.trim() !== '' && !isFiltered({ q: state.q, filters: {} }) && (
         <p class='hint' aria-hidden='true'>{say('users.searchHelp')}</p>
       )}
+      <Elsewhere text={state.q} />
       <Chips {...filters} />
     </>
   )

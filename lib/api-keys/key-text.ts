@@ -5,6 +5,8 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** What the prefix of a key can be: also a JSON Schema `pattern`. */
 export const KEY_PREFIX = /^[a-z0-9]{1,12}$/
 export const DEFAULT_KEY_PREFIX = 'uk'
+/** How keys with any prefix begin. */
+export const KEY_START = /^[a-z0-9]{1,12}_[0-9A-Za-z]{12}$/
 
 const ID_LENGTH = 12
 const SECRET_LENGTH = 43

@@ -2,10 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { bodyReader } from '../core/body-shape.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { API_KEY_ID } from '../core/ids.ts'
 import { OVERLAP_MAX } from '../core/limits.ts'
-import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { flagParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { flagParameter, type Parameters } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import { boundsOf, checkBounds, type KeyBounds } from './bounds.ts'
@@ -118,18 +116,6 @@ export function checkApiKeyInput (
     requireOwnBounds(delegation, bounds, true)
   }
   return { name: name.value, scopes, expiresAt, lifetime: lifetimeOf(expiresAt, now), bounds }
-}
-
-/** Returns the check of a key list's parameters: paging only, without the filters for users. */
-export function keyListQueryCheck (size: PageSize) {
-  const declared = pagingParameters(size, API_KEY_ID)
-  /** @throws UsersError `validation_failed` that names the prior faults, then every faulty parameter */
-  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[]): Paging => {
-    const faults = [...priorFaults, ...parameterFaults(declared, query)]
-    const paging = readPaging(query, size, faults)
-    if (faults.length > 0) throw validationFailed(faults)
-    return paging
-  }
 }
 
 /** The checked options of a rotation. */

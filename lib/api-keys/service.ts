@@ -15,7 +15,8 @@ import {
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import { expiryAfter, lifetimeOf } from './expiry.ts'
-import { checkApiKeyInput, checkRevokeOptions, checkRotateOptions, keyListQueryCheck } from './rules.ts'
+import { filteredKeys, keyListQueryCheck } from './key-list.ts'
+import { checkApiKeyInput, checkRevokeOptions, checkRotateOptions } from './rules.ts'
 import { ADMIN_SCOPE, scopesOf } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -181,8 +182,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     query: Readonly<Record<string, unknown>>,
     priorFaults: readonly Fault[] = []
   ): Promise<ListedPage<ApiKey>> {
-    const checked = checkListQuery(query, priorFaults)
-    const page = await readPage(checked, (request) => fromStorage(() => storage.listApiKeys(request)))
+    const { paging, filter } = checkListQuery(query, priorFaults)
+    const page = await readPage(paging, (request) => fromStorage(() => filteredKeys(storage, filter, request)))
     return { ...page, items: page.items.map(toApiKey) }
   }
 

@@ -1,6 +1,8 @@
 import { type Fault, type FaultReason, unknownParameters } from './fault.ts'
+import { SEARCH_MAX, SEARCH_MIN, SEARCH_WORDS_MAX } from './limits.ts'
 import { readMoment } from './moments.ts'
-import { isStorable } from './text.ts'
+import { hasAtMost, isStorable } from './text.ts'
+import { isLetterWord, searchedWords } from './words.ts'
 
 /** A JSON Schema, as it appears in descriptions. */
 export type ParameterSchema = Readonly<Record<string, unknown>> & {
@@ -62,6 +64,32 @@ export function momentParameter (description: string): Parameter {
   return {
     schema: { type: 'string', format: 'date-time', description },
     problem: (value) => typeof value === 'string' && readMoment(value) !== null ? null : { code: 'format', detail }
+  }
+}
+
+function searchProblem (value: unknown): FaultReason | null {
+  if (typeof value !== 'string' || !isStorable(value)) {
+    return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
+  }
+  if (!hasAtMost(value, SEARCH_MAX)) {
+    return { code: 'too_long', detail: `must have at most ${SEARCH_MAX} characters` }
+  }
+  const [words = []] = searchedWords(value, false)
+  if (words.length > SEARCH_WORDS_MAX) {
+    return { code: 'too_long', detail: `must have at most ${SEARCH_WORDS_MAX} words` }
+  }
+  if (words.some(isLetterWord) || [...words.join('')].length >= SEARCH_MIN) return null
+  return {
+    code: 'too_short', detail: `must have at least ${SEARCH_MIN} letters or digits, or 1 letter of Han, Hangul or kana`
+  }
+}
+
+/** The words of a search. `description`: what is found, and by which words. */
+export function searchParameter (description: string): Parameter {
+  const least = `At least ${SEARCH_MIN} letters or digits; 1 letter is enough of Han, Hangul or kana.`
+  return {
+    schema: { type: 'string', minLength: 1, maxLength: SEARCH_MAX, description: `${description} ${least}` },
+    problem: searchProblem
   }
 }
 

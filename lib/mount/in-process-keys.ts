@@ -1,7 +1,8 @@
+import type { KeyListQuery } from '../api-keys/key-list.ts'
 import type { ApiKey } from '../api-keys/record.ts'
 import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
 import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
-import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+import { type ListMeta, listMeta } from '../core/paging.ts'
 import type { DayUses } from '../storage/storage.ts'
 
 /** The operations on API keys in process. A method that says nothing else throws UsersError. */
@@ -16,10 +17,10 @@ export interface ApiKeyMethods {
   /** @throws `api_key_not_found`, `storage_unavailable` */
   get (id: string): Promise<ApiKey>
   /**
-   * A page of all keys, including revoked and expired ones, with the exact total.
+   * A page of the keys that match, including revoked and expired ones, with the exact total.
    * @throws `validation_failed`, `storage_unavailable`
    */
-  list (query?: PagingQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
+  list (query?: KeyListQuery): Promise<{ data: ApiKey[], meta: ListMeta }>
   /**
    * Creates a successor with the same name, owner, scopes, addresses, limit and lifetime, unless `expiresAt` or
    * `expiresIn` says when it expires. The old key keeps working for `overlap` seconds, a day by default.
@@ -48,7 +49,7 @@ export function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
     create: (input: ApiKeyInput) => apiKeys.create(input),
     createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
     get: (id: string) => apiKeys.get(id),
-    async list (query: PagingQuery = {}) {
+    async list (query: KeyListQuery = {}) {
       const page = await apiKeys.list({ ...query })
       return { data: page.items, meta: listMeta(page) }
     },

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { delegationOf } from '../api-keys/delegation.ts'
+import { keyListParameters } from '../api-keys/key-list.ts'
 import { revokeParameters } from '../api-keys/rules.ts'
 import { minimalNewKey } from '../api-keys/record.ts'
 import type { ApiKeysService, KeptKeys, KeyCall } from '../api-keys/service.ts'
 import { UsersError } from '../core/errors.ts'
-import { API_KEY_ID } from '../core/ids.ts'
-import { type PageSize, pagingParameters } from '../core/paging.ts'
+import type { PageSize } from '../core/paging.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
@@ -109,8 +109,8 @@ export function apiKeyOperations (
       scope: 'keys:read',
       operationId: 'listApiKeys',
       summary: 'List API keys',
-      description: 'A page of all keys, including revoked and expired ones. HEAD works too.',
-      query: pagingParameters(pageSize, API_KEY_ID),
+      description: 'A page of the keys that match, including revoked and expired ones. HEAD works too.',
+      query: keyListParameters(pageSize),
       success: { status: 200, description: 'The page.', is: 'ApiKeyList', headers: ['Link'] },
       codes: ['validation_failed'],
       handler: async (call) => sendPage(call, await apiKeys.list(call.query, call.faults))

@@ -1,11 +1,13 @@
 import { validationFailed } from '../core/errors.ts'
 import { type Fault, type FaultReason, unknownParameters } from '../core/fault.ts'
 import { USER_ID } from '../core/ids.ts'
-import { EMAIL_MAX, SEARCH_MAX, SEARCH_MIN, SEARCH_WORDS_MAX } from '../core/limits.ts'
+import { EMAIL_MAX } from '../core/limits.ts'
 import { type PageSize, pagingParameters, type PagingQuery } from '../core/paging.ts'
-import { flagParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
-import { checkEmail, hasAtMost, isStorable } from '../core/text.ts'
-import { isLetterWord, searchedWords } from '../core/words.ts'
+import {
+  flagParameter, type Parameter, parameterFaults, type Parameters, searchParameter
+} from '../core/parameters.ts'
+import { checkEmail } from '../core/text.ts'
+import { searchedWords } from '../core/words.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { UserFilter, UserStatus } from '../storage/storage.ts'
 import { withFolded } from './folded-filters.ts'
@@ -24,23 +26,6 @@ function emailProblem (value: unknown): FaultReason | null {
   return 'code' in checked ? checked : null
 }
 
-function searchProblem (value: unknown): FaultReason | null {
-  if (typeof value !== 'string' || !isStorable(value)) {
-    return { code: 'characters', detail: 'must be well-formed Unicode without NUL' }
-  }
-  if (!hasAtMost(value, SEARCH_MAX)) {
-    return { code: 'too_long', detail: `must have at most ${SEARCH_MAX} characters` }
-  }
-  const [words = []] = searchedWords(value, false)
-  if (words.length > SEARCH_WORDS_MAX) {
-    return { code: 'too_long', detail: `must have at most ${SEARCH_WORDS_MAX} words` }
-  }
-  if (words.some(isLetterWord) || [...words.join('')].length >= SEARCH_MIN) return null
-  return {
-    code: 'too_short', detail: `must have at least ${SEARCH_MIN} letters or digits, or 1 letter of Han, Hangul or kana`
-  }
-}
-
 const email: Parameter = {
   schema: {
     type: 'string',
@@ -51,17 +36,8 @@ const email: Parameter = {
   problem: emailProblem
 }
 
-const q: Parameter = {
-  schema: {
-    type: 'string',
-    minLength: 1,
-    maxLength: SEARCH_MAX,
-    description: 'Only users with words that begin with each word of this, in any order, whatever their case and ' +
-      'accents: words of the name, of the address, and of fields that are searched. At least ' +
-      `${SEARCH_MIN} letters or digits; 1 letter is enough of Han, Hangul or kana.`
-  },
-  problem: searchProblem
-}
+const q = searchParameter('Only users with words that begin with each word of this, in any order, whatever their ' +
+  'case and accents: words of the name, of the address, and of fields that are searched.')
 
 const status: Parameter = {
   schema: { type: 'string', enum: STATUSES, description: 'Only users with this status.' },
