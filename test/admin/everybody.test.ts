@@ -202,20 +202,6 @@ test('the focus goes to the heading when the button that had it is gone', { skip
   await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
 })
 
-test('the bar of a selection on a phone covers no name that has the focus', { skip }, async (t) => {
-  const { origin, createKey } = await populated(t)
-  const { page } = await openTab(t, `${origin}/admin/`, { width: 360, height: 740 })
-  await signIn(page, await createKey())
-  await page.getByLabel('Select Hypatia').check()
-  await page.getByText('1 user selected').waitFor()
-  t.strictSame(await page.evaluate(`[...document.querySelectorAll('a.name')].filter((name) => {
-    name.focus()
-    return name.getBoundingClientRect().bottom > document.querySelector('.selection').getBoundingClientRect().top
-  }).map(({ textContent }) => textContent)`), [])
-  await page.evaluate('scrollTo(0, 0)')
-  t.strictSame(await violations(page), [])
-})
-
 test('speaks another language, from right to left', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t, {
     admin: {
