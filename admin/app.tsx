@@ -7,7 +7,7 @@ import { Dialog } from './parts/dialog.tsx'
 import { Shell } from './shell.tsx'
 import { KeySource, SignIn } from './sign-in.tsx'
 import { currentTenant } from './state/route.ts'
-import { keptKey, type Session, SessionContext } from './state/session.ts'
+import { handOverAtReload, keptKey, type Session, SessionContext, takeReloadedKey } from './state/session.ts'
 import { type SharedKey, shareKey } from './state/shared-key.ts'
 import { useSettings } from './state/settings.ts'
 import { useSpeech } from './state/texts.ts'
@@ -22,7 +22,11 @@ function placeOf (api: string): string {
 export function App () {
   const { say } = useSpeech()
   const { api, session } = useSettings()
-  const key = useRef(session === null ? keptKey.read() : 'session')
+  const [atStart] = useState(() => {
+    const reloaded = takeReloadedKey()
+    return session === null ? keptKey.read() ?? reloaded : 'session'
+  })
+  const key = useRef(atStart)
   const [capabilities, setCapabilities] = useState<Capabilities | null>(null)
   const [isExpired, setExpired] = useState(false)
   const [error, setError] = useState<unknown>(null)
@@ -71,6 +75,9 @@ export function App () {
   useEffect(() => {
     if (key.current !== null) signIn(key.current, 'kept', false)
   }, [])
+  useEffect(() => session === null
+    ? handOverAtReload(() => keptKey.read() === null ? key.current : null)
+    : undefined, [])
 
   const forget = (): void => {
     keptKey.write(null)

@@ -107,8 +107,8 @@ export function CopyButton ({ what, text, onCopied }: CopyProps) {
     }
   }
   return (
-    <button type='button' class='small' aria-label={say('page.copyOf', { what })} onClick={copy}>
-      {say('page.copy')}
+    <button type='button' class='small' onClick={copy}>
+      {say('page.copy')}<span class='visually-hidden'> {what}</span>
     </button>
   )
 }

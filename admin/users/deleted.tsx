@@ -87,18 +87,16 @@ function DeletedTable () {
                           type='button'
                           class='small'
                           aria-disabled={isOff}
-                          aria-label={say('deleted.restoreOf', { name: user.name })}
                           onClick={() => restore(user)}
                         >
-                          {say('deleted.restore')}
+                          {say('deleted.restore')}<span class='visually-hidden'> {user.name}</span>
                         </button>
                         <button
                           type='button'
                           class='small danger'
-                          aria-label={say('deleted.purgeOf', { name: user.name })}
                           onClick={() => setPurged(user)}
                         >
-                          {say('deleted.purge')}…
+                          {say('deleted.purge')}…<span class='visually-hidden'> {user.name}</span>
                         </button>
                       </span>
                     )

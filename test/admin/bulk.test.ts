@@ -1,7 +1,7 @@
 // What is done to many users touches those alone who still are what the person has seen, and nobody by accident.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { act, adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { act, adminHost, openTab, signIn, skip, violations } from '../helpers/admin-page.ts'
 
 for (const [name, storage] of [
   ['in batches', undefined], ['one by one', { ...memory(), singleWrites: true } as const]
@@ -123,4 +123,19 @@ test('a deletion begins at Cancel, and the number of fifty is typed', { skip }, 
   await page.getByRole('button', { name: 'Revoke…' }).first().click()
   t.equal(await focused(), 'Cancel', 'of a key')
   t.strictSame(troubles, [])
+})
+
+test('the bar of a selection on a phone covers no name that has the focus', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  for (let i = 0; i < 10; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
+  const { page } = await openTab(t, `${origin}/admin/`, { width: 360, height: 740 })
+  await signIn(page, await createKey())
+  await page.getByLabel('Select User 9').check()
+  await page.getByText('1 user selected').waitFor()
+  t.strictSame(await page.evaluate(`[...document.querySelectorAll('a.name')].filter((name) => {
+    name.focus()
+    return name.getBoundingClientRect().bottom > document.querySelector('.selection').getBoundingClientRect().top
+  }).map(({ textContent }) => textContent)`), [])
+  await page.evaluate('scrollTo(0, 0)')
+  t.strictSame(await violations(page), [])
 })

@@ -1,7 +1,9 @@
 // The life of a user on the administration page: status, deletions that can be undone, changes that are undone.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { act, adminHost, chooseFilter, edit, openFilters, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import {
+  act, adminHost, chooseFilter, edit, openFilters, openTab, signIn, skip, violations
+} from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 test('suspends and activates a user, and undoes a change', { skip }, async (t) => {
@@ -83,12 +85,14 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByRole('link', { name: 'Deleted users' }).click()
   await page.getByRole('heading', { name: 'Deleted users' }).waitFor()
+  await page.getByRole('button', { name: 'Restore Ada' }).waitFor()
+  t.strictSame(await violations(page), [])
   await page.getByRole('button', { name: 'Restore Ada' }).click()
   await page.getByText('Ada was restored.').waitFor()
   await page.getByText('1 user', { exact: true }).waitFor()
   t.equal((await users.get(id)).version, 3)
   await until('the focus has gone on', async () =>
-    await page.evaluate('document.activeElement.ariaLabel') === 'Restore Bob')
+    await page.evaluate('document.activeElement.textContent') === 'Restore Bob')
   await page.getByRole('button', { name: 'Restore Bob' }).click()
   await page.getByText('There are no deleted users.').waitFor()
 
@@ -96,7 +100,7 @@ test('restores a deleted user, and deletes it for good', { skip }, async (t) => 
   await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByRole('link', { name: 'Deleted users' }).click()
   await page.locator('td[data-label="By"]').getByText('The server itself').waitFor()
-  await page.getByRole('button', { name: 'Delete Ada for good' }).click()
+  await page.getByRole('button', { name: 'Delete for good… Ada' }).click()
   const purge = page.getByRole('dialog', { name: 'Delete Ada?' })
   await purge.getByText('This cannot be undone.').waitFor()
   await purge.getByLabel('Type the name').fill('ADA@example.org')

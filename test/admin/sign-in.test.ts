@@ -30,9 +30,38 @@ test('a key is kept in memory, and sent as Bearer token alone', { skip }, async 
   t.ok(sent.every(({ url, cookie }) => !url.includes(key) && cookie === undefined))
   t.notMatch(String(await page.evaluate(KEPT)), key)
   t.equal(await page.evaluate('sessionStorage.length'), 0)
+  t.strictSame(troubles, [])
+})
 
+test('a reload keeps the session of its tab, and nothing else does', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/users/${id}`)
+  await signIn(page, await createKey())
+  for (let reloads = 0; reloads < 2; reloads++) {
+    await page.reload()
+    await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
+    t.equal(await page.evaluate('sessionStorage.length'), 0, 'the key is in memory again')
+  }
+  t.notMatch(String(await page.evaluate(KEPT)), 'uk_')
+  const another = await page.context().newPage()
+  await another.goto(`${origin}/admin/`)
+  await another.getByLabel('API key').waitFor()
+
+  await page.goto(`${origin}/v1/users`)
+  await page.goto(`${origin}/admin/`)
+  await page.getByLabel('API key').waitFor()
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
   await page.reload()
   await page.getByLabel('API key').waitFor()
+
+  await signIn(page, await createKey())
+  await page.getByText('me', { exact: true }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+  await page.reload()
+  await page.getByLabel('API key').waitFor()
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
   t.strictSame(troubles, [])
 })
 

@@ -28,7 +28,7 @@ for (const store of stores) {
       [['Émile’s export 2', 'Émile’s export 3'], 5])
     t.strictSame(await names(`q=zoe&limit=2&sort=-createdAt&after=${second?.id}`), [['Émile’s export 0'], 6])
     for (const text of [second?.id.toUpperCase(), second?.start]) {
-      t.strictSame(await names(`q=${text}`), [['Émile’s export 1'], 1], text)
+      t.strictSame(await names(`q=${text}`), [['Émile’s export 1'], 1], String(text))
     }
     const { data } = await apiKeys.list({ q: 'nightly' })
     t.strictSame(data.map(({ name }) => name), ['nightly Export'])

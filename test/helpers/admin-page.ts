@@ -160,7 +160,7 @@ export async function signIn (page: Page, key: string): Promise<void> {
 }
 
 let axe: Promise<string> | undefined
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
 
 /** What axe finds wrong with what is shown. */
 export async function violations (page: Page): Promise<string[]> {
