@@ -78,9 +78,11 @@ export async function fieldsOfOptions (
   return fields === undefined ? null : fieldsIn(fields, unique)
 }
 
-function resultText (called: string, { status, id, problem }: ImportResult): string {
-  const why = problem?.errors?.map(lineOf).join(', ') ?? problem?.detail ?? id
-  return `${printable(`${called}: ${status}${why === undefined ? '' : `: ${why}`}`)}\n`
+function resultText (called: string, result: ImportResult): string {
+  const why = result.status === 'refused'
+    ? result.problem.errors?.map(lineOf).join(', ') ?? result.problem.detail
+    : result.id
+  return `${printable(`${called}: ${result.status}${why === undefined ? '' : `: ${why}`}`)}\n`
 }
 
 function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {
@@ -142,7 +144,8 @@ export async function importUsers (
   let lacksSchema = false
   try {
     for await (const some of results(rows, IN_PROCESS)) {
-      lacksSchema ||= fields === null && some.some(({ problem }) => problem !== undefined && hasUnknown(problem))
+      lacksSchema ||= fields === null &&
+        some.some((result) => result.status === 'refused' && hasUnknown(result.problem))
       const text = named(some).map((result) => output.json
         ? `${JSON.stringify({ ...result, ...more(result.line) })}\n`
         : resultText(called(result.line), result)).join('')

@@ -17,8 +17,9 @@ const PLACE = /(?<=must be an e-mail address): .*$/s
 export function createRefusals (): Refusals {
   const reasons = new Map<string, { count: number, examples: string[] }>()
   return {
-    add ({ problem }, name) {
-      if (problem === undefined) return
+    add (result, name) {
+      if (result.status !== 'refused') return
+      const { problem } = result
       for (const reason of problem.errors?.map((fault) => lineOf(fault).replace(PLACE, '')) ?? [problem.detail]) {
         const known = reasons.get(reason) ?? { count: 0, examples: [] }
         known.count++

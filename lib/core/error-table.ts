@@ -163,7 +163,7 @@ export const errorTable = Object.freeze({
   internal: {
     status: 500,
     title: 'Internal error',
-    detail: 'An unexpected error occurred. The log has it under the request id.'
+    detail: 'An unexpected error occurred. The log has it under the request id; in process, the error has it as cause.'
   },
   storage_unavailable: {
     status: 503,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type JsonSchema, mapSchemas, withNullType } from '../fields/json-schema.ts'
 import { patchedMember } from '../fields/patch-schema.ts'
@@ -15,12 +16,26 @@ export interface DescribedFields {
   example: Readonly<Record<string, unknown>> | undefined
 }
 
+// Keywords by which other schemas know members of the same object.
+const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependencies', 'dependentSchemas']
+
+/**
+ * Generators make `{ [key: string]: null }` of members that may only be null, which the types of the others contradict.
+ * They leave out the other keyword, which says the same of an object that one schema describes.
+ */
+function withoutNullIndex (schema: JsonSchema): JsonSchema {
+  const { additionalProperties, ...others } = schema
+  const isNull = isDeepStrictEqual(additionalProperties, { type: 'null' })
+  if (!isNull || COMBINING.some((keyword) => Object.hasOwn(schema, keyword))) return schema
+  return { ...others, unevaluatedProperties: additionalProperties }
+}
+
 /**
  * Translates draft 7 and what Ajv reads beside it to OpenAPI 3.1: a tuple has `prefixItems` there, and what may be null
  * has no `nullable`, but one type more.
  */
 function translated (schema: JsonSchema): JsonSchema {
-  const { items, additionalItems, ...others } = withNullType(mapSchemas(schema, translated))
+  const { items, additionalItems, ...others } = withoutNullIndex(withNullType(mapSchemas(schema, translated)))
   if (!Array.isArray(items)) return items === undefined ? others : { ...others, items }
   return { ...others, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) }
 }

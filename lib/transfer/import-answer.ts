@@ -26,8 +26,10 @@ export function importRouteParameters (
   }
 }
 
-function withoutId ({ id, ...result }: ImportResult): ImportResult {
-  return result
+function withoutId (result: ImportResult): ImportResult {
+  if (result.status === 'refused') return result
+  const { id, ...others } = result
+  return others
 }
 
 /**

@@ -6,18 +6,31 @@ import type { FindAway, Judge, OnConflict, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
 import type { ImportStore } from './import-store.ts'
 
-/** What has become of a row. */
-export interface ImportResult {
+/** What has become of a row. Which members it has, `status` says. */
+export type ImportResult = CreatedRow | UpdatedRow | RefusedRow
+
+interface Row<Status extends string> {
   /** The line that it begins in, or which of the rows it is; from 1. */
   line: number
-  /** `skipped`: its user is there, and was left as it is, or is so already. */
-  status: 'created' | 'updated' | 'skipped' | 'refused'
-  /** The user. A dry run makes none for new users. */
+  status: Status
+}
+
+interface CreatedRow extends Row<'created'> {
+  /** The new user. A dry run makes none. */
   id?: string
-  /** Of a user that was created: its version, which an undo can ask for. */
+  /** Its version, which an undo can ask for. A dry run has none. */
   version?: number
+}
+
+/** `skipped`: its user is there, and was left as it is, or is so already. */
+interface UpdatedRow extends Row<'updated' | 'skipped'> {
+  /** The user. Over HTTP, only for whoever may read users. */
+  id?: string
+}
+
+interface RefusedRow extends Row<'refused'> {
   /** Why it was refused. */
-  problem?: PartProblem
+  problem: PartProblem
 }
 
 // Attempts to write a row while others keep changing its user.

@@ -7,6 +7,7 @@ import { knexStorage } from '../../adapters/knex/index.ts'
 import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { apiKeyOf, keysOf, userOf } from '../../adapters/testing/values.ts'
+import { testApp } from '../helpers/app.ts'
 import { intercept, type Step } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
@@ -40,6 +41,44 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     t.match(JSON.stringify(logged), 'select 1 as mine')
     t.notMatch(JSON.stringify([logged, queries]), 'canary')
     t.match(queries, ['BEGIN;', 'select 1 as mine', 'COMMIT;'])
+  }
+})
+
+test('the cause of an error names the constraint of the host that refused a write, and no value', async (t) => {
+  const schema = temporarySchema(t)
+  const filename = join(await temporaryDirectory(t), 'host.db')
+  const { client } = loadSqliteDriver(sqliteDriver)
+  const table = 'fastify_users_users'
+  for (const { options, users, refusedBy, ...config } of [
+    {
+      client,
+      connection: { filename },
+      useNullAsDefault: true,
+      options: {},
+      users: table,
+      refusedBy: /\(SQLITE_CONSTRAINT\w*, constraint fastify_users_users\.name\)$/
+    },
+    {
+      client: 'pg',
+      connection: pgUrl(),
+      options: { schema },
+      users: `"${schema}".${table}`,
+      refusedBy: /\(23505, constraint one_name\)$/
+    }
+  ]) {
+    const host = knex({ ...config, pool: { min: 0, max: 1 } })
+    t.teardown(() => host.destroy())
+    const storage = await migrated(t, knexStorage(host, options))
+    await host.raw(`CREATE UNIQUE INDEX one_name ON ${users} (name)`)
+    const { app } = await testApp(t, { storage })
+    await app.users.create({ name: 'canary', email: 'ann@example.org' })
+    const error = await app.users.create({ name: 'canary', email: 'bo@example.org' }).catch((thrown) => thrown)
+    t.match(error, {
+      code: 'internal',
+      message: /in process, the error has it as cause\.$/
+    })
+    t.match(error.cause.message, refusedBy)
+    t.notMatch(error.cause.stack, /canary|insert into/i)
   }
 })
 

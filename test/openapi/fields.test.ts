@@ -73,6 +73,29 @@ test('describes the host’s own fields as they are checked', async (t) => {
   t.notOk('pair' in query)
 })
 
+test('describes a patch of an object without an index of null, which generated types would contradict', async (t) => {
+  const street = Type.Object({ street: Type.String(), no: Type.Optional(Type.Integer()) })
+  const part = Type.Object({ a: Type.String() }, { additionalProperties: false })
+  const schema = Type.Object({
+    address: Type.Optional(street),
+    lines: Type.Optional(Type.Object({ first: street })),
+    both: Type.Optional(Type.Unsafe<object>({ ...part, allOf: [{ properties: { b: { type: 'string' } } }] }))
+  })
+  const { description } = await describe(t, { mounts: [{ fields: { schema } }] })
+  const { address, lines, both } = Object(description.components.schemas['users.UserPatch']?.properties)
+  const members = {
+    properties: { street: { type: 'string' }, no: { type: ['integer', 'null'] } },
+    unevaluatedProperties: { type: 'null' }
+  }
+  t.strictSame(address, { type: ['object', 'null'], ...members })
+  t.strictSame(lines, {
+    type: ['object', 'null'],
+    properties: { first: { type: 'object', ...members } },
+    unevaluatedProperties: { type: 'null' }
+  })
+  t.match(both, { anyOf: [{ additionalProperties: { type: 'null' } }, { type: 'null' }] }, 'the others mean another')
+})
+
 test('has no example that the schema would refuse', async (t) => {
   const { description } = await describe(t, { mounts: [{ fields: { schema: required } }] })
   const input = Object(description.components.schemas['users.UserInput'])

@@ -155,7 +155,15 @@ export function isConflict (error: unknown): boolean {
   return CONFLICTS.includes(property(error, isStorageError(error) ? 'driverCode' : 'code') ?? '')
 }
 
-/** Turns what a driver or Knex threw into `unavailable` or `fault`. Only its code is kept. */
+const SQLITE_NAMES = /(?:CHECK|UNIQUE|NOT NULL) constraint failed: ([\w.]+(?:, [\w.]+)*|index '\w+')$/
+
+/** The name of the constraint that refused a statement, or its columns: no value, and no text of a check. */
+function refusedBy (error: unknown, code: string | undefined): string | undefined {
+  if (code?.startsWith('SQLITE_CONSTRAINT') === true) return SQLITE_NAMES.exec(property(error, 'message') ?? '')?.[1]
+  return code?.startsWith('23') === true ? property(error, 'constraint') ?? property(error, 'column') : undefined
+}
+
+/** Turns what a driver or Knex threw into `unavailable` or `fault`. Only its code and a constraint's name are kept. */
 export function ofDriver (error: unknown): StorageError {
   const message = property(error, 'message') ?? ''
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
@@ -164,13 +172,15 @@ export function ofDriver (error: unknown): StorageError {
   const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' ||
     PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
   const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
-  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'})`
+  const constraint = refusedBy(error, code)
+  const by = constraint === undefined ? '' : `, constraint ${constraint}`
+  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'}${by})`
   return new StorageError(passes ? 'unavailable' : 'fault', text, { driverCode: code })
 }
 
 /**
- * Turns what a driver or Knex threw into a StorageError. Only the code is kept: their messages and details hold SQL and
- * values in clear.
+ * Turns what a driver or Knex threw into a StorageError. Only the code and a constraint's name are kept: their messages
+ * and details hold SQL and values in clear.
  */
 export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
