@@ -9,7 +9,7 @@ const schema = Type.Object({ plan: Type.Optional(Type.String()), legacyId: Type.
 const fields = { schema, filterable: ['plan'], unique: ['legacyId'] }
 
 for (const store of stores) {
-  test(`many are found at once by their addresses or unique values, on ${store.name}`, async (t) => {
+  test(`many are found together by their addresses or unique values, on ${store.name}`, async (t) => {
     const { app, call } = await testApp(t, { storage: await store.create(t), fields })
     const ids: string[] = []
     for (const [n, own] of [{ plan: 'pro', legacyId: 'b' }, { plan: 'pro' }, { legacyId: 'a' }].entries()) {
