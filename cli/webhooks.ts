@@ -89,7 +89,7 @@ export async function createWebhook (
   options: CreateWebhookOptions
 ): Promise<void> {
   const { url, types, description } = options
-  const { secret, ...webhook } = await webhooksOf(storage, options).create({
+  const { secret, webhook } = await webhooksOf(storage, options).create({
     url,
     ...(types !== undefined && { types: types.split(',').map((type) => type.trim()) }),
     ...(description !== undefined && { description })

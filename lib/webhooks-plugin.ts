@@ -143,7 +143,9 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   host.decorate(options.decoratorName, createWebhooks(serviceOf({ storage: mount.storage, tenant: undefined }),
     (tenant) => serviceOf(mount.ofTenant(tenant))))
   if (!options.routes) return
-  await mount.addOperations(host, (seen, settings) => webhookOperations(serviceOf(seen), settings))
+  await mount.addOperations(host, (seen, settings) => webhookOperations(serviceOf(seen), {
+    ...settings, ownerOf: mount.ownerOf, claims: mount.claimsOf(seen)
+  }))
 }
 
 /** The plugin: `await app.register(webhooks)`, after fastify-users with the option `eventLog`. */

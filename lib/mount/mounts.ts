@@ -1,13 +1,16 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Offer } from '../admin/capabilities.ts'
+import { createKeyOwners } from '../api-keys/key-owner.ts'
 import { IN_PROCESS } from '../core/context.ts'
 import type { PageSize } from '../core/paging.ts'
 import type { EventLogService } from '../events/log.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
+import type { OwnerOf } from '../operations/answers.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
 import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
 import type { Webhook } from '../storage/webhook.ts'
+import { type Claims, createClaims } from '../users/claims.ts'
 import type { Users } from './all-users.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Routing } from './routing.ts'
@@ -35,6 +38,9 @@ export interface Mount {
   publishDisabled: (webhook: Webhook, recorded: NewEvent) => void
   /** Calls back after each change that a mount on the storage has made in this process. */
   onChange: (listener: () => void) => void
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: OwnerOf
+  claimsOf: (seen: Seen) => Claims
   /** What one tenant sees of the mount. @throws TypeError without the option `tenants`, `validation_failed` */
   ofTenant: (tenant: string) => Seen
   /**
@@ -85,6 +91,8 @@ export function keepMount ({ log, storage, fields, options, services, membership
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: membership.onChange,
+    ownerOf: createKeyOwners(storage),
+    claimsOf: (seen) => createClaims(seen.storage, options.idempotencyTtl),
     ofTenant: (tenant) => requireTenants(tenants).of(tenant),
     async addOperations (to, operations) {
       await routing.add(to, (_scope, settings) => ({

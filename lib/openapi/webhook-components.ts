@@ -46,7 +46,11 @@ const members: Readonly<Record<string, Schema>> = {
   ...times
 }
 const OPTIONAL = ['description', 'disabledReason', 'failingSince']
-const secret = { type: 'string', pattern: '^whsec_', description: 'Verifies deliveries: shown only in this answer.' }
+const secret = {
+  type: 'string',
+  pattern: '^whsec_',
+  description: 'Verifies deliveries: shown only in this answer, and not in a repetition.'
+}
 const nullableDescription: Schema = { ...description, type: ['string', 'null'] }
 
 const attempt = answer({
@@ -74,9 +78,12 @@ const delivery = {
 export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
   Webhook: answer(members, { optional: OPTIONAL, example: WEBHOOK }),
   WebhookList: list('Webhook', pageSize),
-  NewWebhook: answer({ ...members, secret }, { optional: OPTIONAL, example: { ...WEBHOOK, secret: 'whsec_…' } }),
+  NewWebhook: answer({ ...members, secret }, {
+    optional: [...OPTIONAL, 'secret'], example: { ...WEBHOOK, secret: 'whsec_…' }
+  }),
   MinimalWebhook: answer({ id: webhookId, ...times }),
-  MinimalNewWebhook: answer({ id: webhookId, ...times, secret }),
+  MinimalNewWebhook: answer({ id: webhookId, ...times, secret }, { optional: ['secret'] }),
+  CreatedWebhook: written('NewWebhook', 'MinimalWebhook', 'webhooks:read'),
   WrittenWebhook: written('Webhook', 'MinimalWebhook', 'webhooks:read'),
   RotatedWebhook: written('NewWebhook', 'MinimalNewWebhook', 'webhooks:read'),
   WebhookInput: body({ url, types: inputTypes, description: nullableDescription, enabled }, {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { unclaimed } from '../core/claim.ts'
 import { DELIVERY_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
 import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../storage/webhook.ts'
@@ -6,13 +7,19 @@ import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
 import { callerKey, callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { type ConcurrencyLimits, NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { webhookId } from '../openapi/component-parts.ts'
+import type { Claims } from '../users/claims.ts'
+import { idempotencyKeyFaults } from '../users/idempotency.ts'
 import type { WebhookCall } from '../webhooks/call.ts'
 import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { WebhooksService } from '../webhooks/service.ts'
-import { requireBare, requireNoFaults, sendCreated, sendJson, sendPage } from './answers.ts'
+import {
+  type OwnerOf, requireBare, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf
+} from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
+const repetitionCodes = ['idempotency_in_progress', 'idempotency_key_reused'] as const
+const REPETITION = 'A repetition with its `Idempotency-Key` changes nothing, and shows the webhook without its secret.'
 const oneCodes = [...bodyCodes, 'webhook_not_found'] as const
 const collection = { tag: 'webhooks', path: '/webhooks' } as const
 const one = { tag: 'webhooks', path: '/webhooks/:id', id: webhookId } as const
@@ -39,7 +46,16 @@ function shownDelivery ({ request }: OperationCall, delivery: Delivery): object 
 
 function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
   const { scopes } = callerOf(request).principal
-  return { context: contextOf(request), priorFaults: faults, scopes, caller: callerKey(request), limited }
+  const context = contextOf(request)
+  return { context, priorFaults: faults, scopes, caller: callerKey(request), limited, claim: unclaimed }
+}
+
+export interface WebhookOperationsOptions {
+  pageSize: PageSize
+  limits: ConcurrencyLimits
+  /** Whose `Idempotency-Key` a caller sends. */
+  ownerOf: OwnerOf
+  claims: Claims
 }
 
 /**
@@ -48,8 +64,14 @@ function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes)
  */
 export function webhookOperations (
   webhooks: WebhooksService,
-  { pageSize, limits: { writes } }: { pageSize: PageSize, limits: ConcurrencyLimits }
+  { pageSize, limits: { writes }, ownerOf, claims }: WebhookOperationsOptions
 ): Operation[] {
+  function claimingCallOf (call: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
+    const sent = sentKeyOf(call.request, ownerOf)
+    const { priorFaults, ...others } = callOf(call, limited)
+    return { ...others, priorFaults: [...priorFaults, ...idempotencyKeyFaults(sent?.key)], claim: claims(sent) }
+  }
+
   return [
     {
       ...collection,
@@ -70,19 +92,23 @@ export function webhookOperations (
       operationId: 'createWebhook',
       summary: 'Create a webhook',
       description: 'It gets the events that are recorded from now on, of the kinds that the key may read: `user.*` ' +
-        'with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`.',
+        'with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`. ' +
+        REPETITION,
+      reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'WebhookInput' },
       success: {
         status: 201,
         description: 'The webhook and its secret, which is shown only in this answer.',
-        is: 'NewWebhook',
-        headers: ['Location']
+        is: 'CreatedWebhook',
+        headers: ['Location', 'Idempotency-Replayed']
       },
-      codes: [...bodyCodes, 'url_not_allowed', 'too_many_webhooks'],
+      codes: [...bodyCodes, 'url_not_allowed', 'too_many_webhooks', ...repetitionCodes],
       limitsItself: true,
       async handler (call) {
-        const made = await webhooks.create(call.request.body, callOf(call, writes))
-        return sendCreated(call, made.id, made)
+        const { webhook, secret, isFirst } = await webhooks.create(call.request.body, claimingCallOf(call, writes))
+        if (isFirst) return sendCreated(call, webhook.id, { ...webhook, secret })
+        call.reply.header('idempotency-replayed', 'true')
+        return sendCreated(call, webhook.id, shown(call, webhook))
       }
     },
     {
@@ -138,18 +164,22 @@ export function webhookOperations (
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description: 'Deliveries are signed with both secrets for the overlap. No body is the same as an empty object. ' +
-        'The key must be able to read all events that the webhook gets.',
+        'The key must be able to read all events that the webhook gets. ' + REPETITION,
+      reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'Rotation' },
       success: {
         status: 200,
         description: 'The webhook and its new secret, which is shown only in this answer.',
-        is: 'RotatedWebhook'
+        is: 'RotatedWebhook',
+        headers: ['Idempotency-Replayed']
       },
-      codes: oneCodes,
+      codes: [...oneCodes, ...repetitionCodes],
       async handler (call) {
         const { request, reply } = call
-        const { secret, ...webhook } = await webhooks.rotateSecret(request.params.id, request.body, callOf(call))
-        return sendJson(reply, { ...shown(call, webhook), secret })
+        const { webhook, secret, isFirst } =
+          await webhooks.rotateSecret(request.params.id, request.body, claimingCallOf(call))
+        if (!isFirst) reply.header('idempotency-replayed', 'true')
+        return sendJson(reply, { ...shown(call, webhook), ...(isFirst && { secret }) })
       }
     },
     {

@@ -6,6 +6,8 @@ export interface WebhookSecret {
   text: string
   /** When it ends, after a rotation; null: it is the current one. */
   expiresAt: string | null
+  /** The rotation that made it, if it had an `Idempotency-Key`. */
+  rotation?: string
 }
 
 /** An endpoint that events are delivered to. */

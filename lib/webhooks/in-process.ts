@@ -1,7 +1,7 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Delivery, Webhook } from '../storage/webhook.ts'
 import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
-import type { NewWebhook, WebhooksService } from './service.ts'
+import type { MadeWebhook, NewWebhook, WebhooksService } from './service.ts'
 
 /** The webhooks that a caller sees: in process what the routes do over HTTP. Every method throws UsersError alone. */
 export interface TenantWebhooks {
@@ -57,9 +57,13 @@ export function createWebhooks (service: WebhooksService, serviceOf: (tenant: st
   })
 }
 
+function shown ({ webhook, secret }: MadeWebhook): NewWebhook {
+  return { ...webhook, secret }
+}
+
 function webhookMethods (service: WebhooksService): TenantWebhooks {
   return {
-    create: (input: WebhookInput) => service.create(input),
+    create: async (input: WebhookInput) => shown(await service.create(input)),
     get: (id: string) => service.get(id),
     async list (query: PagingQuery = {}) {
       const page = await service.list({ ...query })
@@ -67,7 +71,8 @@ function webhookMethods (service: WebhooksService): TenantWebhooks {
     },
     update: (id: string, patch: WebhookPatch) => service.update(id, patch),
     delete: (id: string) => service.remove(id),
-    rotateSecret: (id: string, options: { overlap?: number } = {}) => service.rotateSecret(id, options),
+    rotateSecret: async (id: string, options: { overlap?: number } = {}) =>
+      shown(await service.rotateSecret(id, options)),
     test: (id: string) => service.test(id),
     replay: (id: string, start: ReplayStart) => service.replay(id, start),
     async deliveries (id: string, query: { page?: number, limit?: number } = {}) {

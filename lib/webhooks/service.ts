@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { unclaimed } from '../core/claim.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
@@ -21,6 +23,13 @@ import { createWrites, notFound, type WritesOptions } from './writes.ts'
 
 /** A new webhook, or one with a new secret, which is shown only here. */
 export type NewWebhook = Webhook & { secret: string }
+
+/** `isFirst`: the webhook has this secret. False: a request with the same idempotency key made it, and has shown it. */
+export interface MadeWebhook {
+  webhook: Webhook
+  secret: string
+  isFirst: boolean
+}
 
 export interface WebhooksServiceOptions extends WritesOptions {
   log: Pick<EventLog, 'find'>
@@ -75,12 +84,12 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   }
 
   return {
-    async create (input: unknown, call = FROM_PROCESS): Promise<NewWebhook> {
+    async create (input: unknown, call = FROM_PROCESS): Promise<MadeWebhook> {
       const given = checkWebhookInput(input, call.priorFaults)
       const values = { ...given, types: grantTypes(call.scopes, given.types) }
       await checkTarget(values.url, call)
       const secret = newSecret()
-      const id = newId('whk')
+      const { note: id } = await call.limited(() => call.claim(['webhook', input], newId('whk')))
       // Start after the newest event: skip earlier ones, and miss none that is recorded during this write.
       const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'), tenant)))
       const now = iso()
@@ -96,8 +105,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         updatedAt: now,
         ...(tenant !== undefined && { tenant })
       }
-      await insert(record, call)
-      return { ...toWebhook(record), secret }
+      const kept = await insert(record, call)
+      return { webhook: toWebhook(kept), secret, isFirst: kept.secrets.some(({ text }) => text === secret) }
     },
 
     get: async (id: string): Promise<Webhook> => toWebhook(await find(id)),
@@ -133,19 +142,23 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       if (!WEBHOOK_ID.test(id) || !await fromStorage(() => store.remove(id))) throw notFound()
     },
 
-    async rotateSecret (id: string, options: unknown = {}, call = FROM_PROCESS): Promise<NewWebhook> {
+    async rotateSecret (id: string, options: unknown = {}, call = FROM_PROCESS): Promise<MadeWebhook> {
       const overlap = checkSecretRotation(options, call.priorFaults)
       const text = newSecret()
+      requireReadable(call.scopes, (await find(id)).types)
+      const { note: rotation } = await call.claim(['rotate-secret', id, options], randomUUID())
       const record = await write(id, (before) => {
         requireReadable(call.scopes, before.types)
+        if (before.secrets.some((each) => each.rotation === rotation)) return before
         const now = Date.now()
         const end = new Date(now + overlap * 1000).toISOString()
         const endOf = ({ expiresAt }: WebhookSecret) => expiresAt !== null && expiresAt < end ? expiresAt : end
         const old = before.secrets.map((each) => ({ ...each, expiresAt: endOf(each) }))
         const kept = currentSecrets(old, new Date(now).toISOString()).slice(0, OLD_SECRETS_MAX)
-        return { ...before, secrets: [{ text, expiresAt: null }, ...kept], updatedAt: iso() }
+        const secret = { text, expiresAt: null, ...(call.claim !== unclaimed && { rotation }) }
+        return { ...before, secrets: [secret, ...kept], updatedAt: iso() }
       })
-      return { ...toWebhook(record), secret: text }
+      return { webhook: toWebhook(record), secret: text, isFirst: record.secrets.some((each) => each.text === text) }
     },
 
     /** Sends a test event now, even to a disabled webhook, and returns the delivery with its one attempt. */

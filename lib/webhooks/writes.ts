@@ -1,3 +1,4 @@
+import { unclaimed } from '../core/claim.ts'
 import { UsersError } from '../core/errors.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -81,12 +82,26 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
     return own.length >= maxWebhooks
   }
 
-  /** Adds a webhook, if there may be one more. In turn, since the number is read before. */
-  function insert (record: WebhookRecord, { limited }: WebhookCall): Promise<void> {
+  /**
+   * Adds a webhook, if there may be one more, and returns it, or the one that a request with the same idempotency key
+   * has added. In turn, since what is there is read before.
+   */
+  function insert (record: WebhookRecord, { limited, claim }: WebhookCall): Promise<WebhookRecord> {
+    const first = async () => claim === unclaimed ? null : store.find(record.id)
     const insertion = lastInsertion.catch(() => {}).then(() => limited(() => fromStorage(async () => {
+      const known = await first()
+      if (known !== null) return known
       if (await isFull()) throw new UsersError('too_many_webhooks')
-      await store.insert(record)
+      try {
+        await store.insert(record)
+      } catch (error) {
+        // Another process may have added it, or the answer of the storage was lost.
+        const added = await first()
+        if (added === null) throw error
+        return added
+      }
       wake()
+      return record
     })))
     lastInsertion = insertion
     return insertion

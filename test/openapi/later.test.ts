@@ -89,6 +89,7 @@ const answers: Record<string, object> = {
   Webhook: webhook,
   WebhookList: { data: [{ ...webhook, ...more }], meta },
   NewWebhook: { ...webhook, secret: 'whsec_x' },
+  CreatedWebhook: { id: webhook.id, createdAt: moment, updatedAt: moment },
   WrittenWebhook: { id: webhook.id, createdAt: moment, updatedAt: moment },
   RotatedWebhook: { id: webhook.id, createdAt: moment, updatedAt: moment, secret: 'whsec_x' },
   Delivery: delivery,
