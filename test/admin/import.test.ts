@@ -47,7 +47,7 @@ test('imports a file after it was checked, and can take back what it made', { sk
   ]
   const [, header = '', cyd = '', ...others] = /^(.*)\n("Cyd\nX".*)\n(.*)\n(.*)\n(.*)\n$/.exec(saved.text) ?? []
   for (const [i, line] of [header, cyd, ...others].entries()) t.match(line, ends[i])
-  t.strictSame([header, cyd, ...others].map((line, i) => line.replace(/,"[^"]*"$/, '')), [rows[0], ...rows.slice(3)])
+  t.strictSame([header, cyd, ...others].map((line) => line.replace(/,"[^"]*"$/, '')), [rows[0], ...rows.slice(3)])
   await choose('refused-users.csv', saved.text)
   await dialog.getByText('Columns that are not imported: Refused because').waitFor()
   await dialog.getByRole('button', { name: 'Check' }).click()
