@@ -8,6 +8,7 @@ import { useSpeech } from '../state/texts.ts'
 import type { Selected } from '../users/bulk.ts'
 import { Columns } from './columns.tsx'
 import { showIn, useFileDrop } from './drop.ts'
+import { EncodingField, isUnicode } from './encoding.tsx'
 import { importFile, type Imported, isTable, type OnConflict } from './import.ts'
 import { guess, isMappable, type Mapping, unused, written } from './mapping.ts'
 import { Refused } from './refused.tsx'
@@ -44,6 +45,8 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
   const form = useRef<HTMLFormElement>(null)
   const controller = useRef(new AbortController())
   const latest = useRef<File | undefined>(undefined)
+  // A file that is in no encoding of Unicode.
+  const [foreign, setForeign] = useState<File | null>(null)
   // What was imported before an end stays.
   const hasBegun = useRef(false)
   const isBusy = phase === 'checking' || phase === 'importing'
@@ -68,12 +71,19 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
   async function choose (file: File | undefined): Promise<void> {
     forget()
     setChosen(null)
+    setForeign(null)
     latest.current = file
     if (file === undefined) return
     const beginning = await beginningOf(file).catch(() => '')
     // Another one was chosen meanwhile.
     if (latest.current !== file) return
     if (beginning === null) return setError(say('import.notText'))
+    const isForeign = !await isUnicode(file).catch(() => true)
+    if (latest.current !== file) return
+    if (isForeign) setForeign(file)
+    else read(file, beginning)
+  }
+  function read (file: File, beginning: string): void {
     const table = isTable(file.name) ? tableOf(beginning) : null
     // The same columns again keep what was chosen for them.
     if (table === null || table.columns.join('\n') !== chosen?.table?.columns.join('\n')) {
@@ -110,7 +120,8 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
   }
   const submit = (event: Event): void => {
     event.preventDefault()
-    if (chosen === null) setError((error: unknown) => error ?? say('import.noFile'))
+    const missing = foreign === null ? 'import.noFile' : 'import.noEncoding'
+    if (chosen === null) setError((error: unknown) => error ?? say(missing))
     else if (!isBusy) send(chosen, true)
   }
   const close = (): void => {
@@ -140,6 +151,16 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
                 />
               )}
             </Field>
+            {foreign !== null && (
+              <EncodingField
+                file={foreign}
+                onFile={(file, beginning) => {
+                  forget()
+                  setChosen(null)
+                  if (file !== null) read(file, beginning)
+                }}
+              />
+            )}
             {columns !== undefined && (
               <details open={map !== '' || ignored.length > 0}>
                 <summary>{say('import.columns')}</summary>

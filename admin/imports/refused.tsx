@@ -3,7 +3,7 @@ import { save } from '../parts/save.ts'
 import { useLoad } from '../state/load.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Imported } from './import.ts'
-import { namesOf, recordsOf, type Table, textOf } from './table-file.ts'
+import { namesOf, recordsOf, type Table, textOf, withCell } from './table-file.ts'
 
 interface RefusedProps {
   file: File
@@ -39,12 +39,16 @@ export function Refused ({ file, table, from, refused, wordsOf }: RefusedProps) 
     return name === undefined ? number(line) : `${number(line)} (\u2068${name}\u2069)`
   }
   async function saveThem (): Promise<void> {
-    const wanted = new Set(refused.map(({ line }) => line))
+    const reasons = new Map(refused.map(({ line, error }) => [line, wordsOf(error)]))
+    const heading = say('import.reason')
+    const isReplaced = table?.columns[table.columns.length - 1] === heading
     const found: string[] = []
     for (const { line, text } of recordsOf(await textOf(file), table !== null)) {
-      // The header, and a line before it that names the separator.
-      const isHeader = table !== null && (line === 1 || (line === 2 && /^sep=/i.test(found[0] ?? '')))
-      if (isHeader || wanted.has(line)) found.push(text)
+      const isFirst = line === 1 || (line === 2 && /^sep=/i.test(found[0] ?? ''))
+      const added = table !== null && isFirst && !/^sep=/i.test(text) ? heading : reasons.get(line)
+      // A line of JSON stays as it is: with a member more it could not be imported again.
+      if (added !== undefined) found.push(table === null ? text : withCell(text, table, added, isReplaced))
+      else if (table !== null && isFirst) found.push(text)
     }
     save(new Blob([`${found.join('\n')}\n`], { type: file.type }), `refused-${file.name}`)
   }

@@ -26,6 +26,21 @@ export async function textOf (file: Blob): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/** A record of a table with one more cell; `isReplaced`: its last column had such a cell before. */
+export function withCell (record: string, { separator, columns }: Table, text: string, isReplaced: boolean): string {
+  let end = record.length
+  if (isReplaced && cellsOf(record, separator).length === columns.length) {
+    let isQuoted = false
+    for (const [i, character] of record.split('').entries()) {
+      if (character === '"') isQuoted = !isQuoted
+      else if (character === separator && !isQuoted) end = i
+    }
+  }
+  return `${record.slice(0, end)}${separator}${quoted(text)}`
+}
+
 /** The cells of a record, without the blanks around them. */
 function cellsOf (record: string, separator: string): string[] {
   const cells: string[] = []

@@ -22,7 +22,8 @@ export function useFaultWords (): FaultWords {
   const members = Object.entries(Object(schema['properties']))
   const sayOne = (fault: Fault): string => {
     const path = fault.pointer?.split('/').slice(1) ?? []
-    return [...path.length === 0 ? [] : [schemaAt(schema, path).labels.join(' › ')], sayFault(fault)].join(': ')
+    const member = path.length === 0 ? [] : [schemaAt(schema, path).labels.join(' › ')]
+    return [...member, sayFault({ pointer: '', ...fault })].join(': ')
   }
   return {
     labels: Object.fromEntries(members.map(([name, schema]) => [name, labelOf(name, Object(schema))])),

@@ -91,9 +91,10 @@ export function createSpeech (texts: Texts, language: string): Speech {
       if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))
       return parts.join(' ')
     },
-    sayFault ({ code, detail }, value) {
+    sayFault ({ pointer, code, detail }, value) {
       if (value?.trim() === '' && EMPTY.includes(code)) return say('fault.required')
-      const name = `fault.${code}`
+      // The format of a whole file, line or body: the server says what to do.
+      const name = code === 'format' && pointer === '' ? 'fault.malformed' : `fault.${code}`
       return has(name) ? say(name, { detail }) : detail
     }
   }

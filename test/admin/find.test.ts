@@ -131,3 +131,25 @@ test('the keys are searched by words of name and owner, by id and by start', { s
   t.strictSame(await violations(page), [])
   t.strictSame(troubles, [])
 })
+
+test('finds what belongs to another tenant than the page is narrowed to', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t, { tenants: true })
+  const zoe = await users.tenant('globex').create({ name: 'Zoë', email: 'zoe@example.org' })
+  const key = await users.tenant('globex').apiKeys.create({ name: 'backend' })
+  await users.tenant('acme').create({ name: 'Ada', email: 'ada@example.org' })
+  const { page, troubles } = await openTab(t, `${origin}/admin/#/@acme/users`)
+  await signIn(page, await createKey())
+  const go = async (text: string, option: string): Promise<void> => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByRole('combobox').fill(text)
+    await page.getByRole('dialog').getByRole('option', { name: option }).click()
+  }
+  await go(zoe.id, 'Zoë')
+  await page.getByRole('heading', { name: 'Zoë', level: 1 }).waitFor()
+  t.equal(await page.evaluate('location.hash'), `#/users/${zoe.id}`)
+  await page.goto(`${origin}/admin/#/@acme/users`)
+  await page.getByRole('link', { name: 'Ada' }).waitFor()
+  await go(key.start, 'backend')
+  await page.getByRole('dialog', { name: 'backend' }).getByText(key.id).waitFor()
+  t.strictSame(troubles, [])
+})

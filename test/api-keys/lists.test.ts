@@ -27,8 +27,8 @@ for (const store of stores) {
     t.strictSame(await names(`q=exp%20EMILE&limit=2&after=${second?.id}`),
       [['Émile’s export 2', 'Émile’s export 3'], 5])
     t.strictSame(await names(`q=zoe&limit=2&sort=-createdAt&after=${second?.id}`), [['Émile’s export 0'], 6])
-    for (const text of [second?.id.toUpperCase(), second?.start]) {
-      t.strictSame(await names(`q=${text}`), [['Émile’s export 1'], 1], String(text))
+    for (const text of [String(second?.id).toUpperCase(), String(second?.start)]) {
+      t.strictSame(await names(`q=${text}`), [['Émile’s export 1'], 1], text)
     }
     const { data } = await apiKeys.list({ q: 'nightly' })
     t.strictSame(data.map(({ name }) => name), ['nightly Export'])
