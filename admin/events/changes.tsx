@@ -8,11 +8,17 @@ import { userSchema } from '../users/schema.ts'
 
 interface Changed { path: readonly string[], before: Json | undefined, after: Json | undefined }
 
-/** What an update has changed, member by member, into objects too. */
+/** The members of an object; those of none, where there was nothing before, or is nothing after. */
+const membersOf = (value: Json | undefined) => value == null ? {} : isObject(value) ? value : undefined
+
+/** What an update has changed, member by member, into objects too: also where one is set, or removed, as a whole. */
 function changesOf (before: Json | undefined, after: Json | undefined, path: readonly string[]): Changed[] {
-  if (!isObject(before) || !isObject(after)) return isSame(before, after) ? [] : [{ path, before, after }]
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap((name) => changesOf(before[name], after[name], [...path, name]))
+  const [old, now] = [membersOf(before), membersOf(after)]
+  const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])]
+  if (old === undefined || now === undefined || names.length === 0) {
+    return isSame(before, after) ? [] : [{ path, before, after }]
+  }
+  return names.flatMap((name) => changesOf(old[name], now[name], [...path, name]))
 }
 
 /** The schema of a member, as deep as it is known. */
@@ -20,7 +26,10 @@ export function schemaAt (schema: Schema, path: readonly string[]): { schema: Sc
   const [name, ...rest] = path
   if (name === undefined) return { schema, labels: [] }
   const kind = kindOf(schema)
-  const inner = (kind.is === 'object' ? kind.properties[name] : undefined) ?? {}
+  // An object that may have further members is edited as JSON, but has names for those that the schema knows.
+  const properties = kind.is === 'object' ? kind.properties : schema['properties']
+  const known = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  const inner = isObject(known) ? known : {}
   const { schema: last, labels } = schemaAt(inner, rest)
   return { schema: last, labels: [labelOf(name, inner), ...labels] }
 }

@@ -73,7 +73,7 @@ export function Who ({ role, value, name, shown, fault, onValue }: WhoProps) {
         list={list}
         value={value}
         {...(name !== undefined && { hint: name })}
-        fault={fault}
+        fault={fault ?? (typed !== '' && !isStale ? say('events.notNarrowed') : undefined)}
         onValue={(text) => {
           const isId = text.trim() === '' || ID.test(text.trim())
           setTyped(isId ? '' : text.trim())

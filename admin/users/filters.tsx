@@ -1,18 +1,16 @@
 import type { Capabilities, Fault, Json, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
-import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { RadioField, SelectField } from '../parts/field.tsx'
 import { isNarrow } from '../state/narrow.ts'
 import { useSpeech } from '../state/texts.ts'
+import { allBounds, boundLabel, boundsOf, type Bound, boundValue, shownBound, typedBound } from './bounds.ts'
 import { allColumns } from './columns.tsx'
-import { BOUNDS, type ListState, sortable } from './query.ts'
+import { type ListState, sortable } from './query.ts'
 
-const BOUND_LABELS = { 'createdAt[gte]': 'users.createdFrom', 'createdAt[lt]': 'users.createdBefore' } as const
 /** More values than these are chosen from a list. */
 const MOST_RADIOS = 6
-const isBound = (name: string): name is keyof typeof BOUND_LABELS => Object.hasOwn(BOUND_LABELS, name)
 
 function choiceText (choice: Json): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice)
@@ -21,19 +19,20 @@ function choiceText (choice: Json): string {
 interface FilterProps {
   name: string
   schema: Schema
+  /** True if the search of the list looks into it. */
+  isSearched: boolean
   value: string
   fault: string | undefined
   onValue: (value: string, isTyped: boolean) => void
 }
 
-/** The control of one filterable field. */
-function FilterField ({ name, schema, value, fault, onValue }: FilterProps) {
+/** The control of a field that is filtered by one value. */
+function FilterField ({ name, schema, isSearched, value, fault, onValue }: FilterProps) {
   const { say } = useSpeech()
   const kind = kindOf(schema)
   const label = labelOf(name, schema)
   const any = ['', say('users.any')] as const
   const chosen = { label, value, fault, onValue: (value: string) => onValue(value, false) }
-  const typed = { label, value, fault, onValue: (value: string) => onValue(value, true) }
   switch (kind.is) {
     case 'choice': {
       const choices = kind.choices.map((choice) => [choiceText(choice), choiceText(choice)] as const)
@@ -43,9 +42,15 @@ function FilterField ({ name, schema, value, fault, onValue }: FilterProps) {
     case 'flag': return (
       <RadioField {...chosen} options={[any, ['true', say('page.yes')], ['false', say('page.no')]]} />
     )
-    case 'number': return <DebouncedField {...typed} inputMode='decimal' />
-    case 'date': return <DebouncedField {...typed} type='date' />
-    default: return <DebouncedField {...typed} />
+    default: return (
+      <DebouncedField
+        label={say('users.is', { field: label })}
+        hint={say(isSearched ? 'users.isHelpSearched' : 'users.isHelp')}
+        value={value}
+        fault={fault}
+        onValue={(value) => onValue(value, true)}
+      />
+    )
   }
 }
 
@@ -57,9 +62,10 @@ interface FiltersProps {
   onState: (state: ListState, isTyped: boolean) => void
 }
 
-/** The day of a moment, for an input; and the moment at which a day begins, here. */
-const dayOf = (moment: string | undefined): string => toLocal(moment ?? '').slice(0, 10)
-const momentOf = (day: string): string => day === '' ? '' : fromLocal(`${day}T00:00`)
+/** What each kind of bound is typed in. */
+const INPUTS = {
+  number: { inputMode: 'decimal' }, date: { type: 'date' }, moment: { type: 'datetime-local' }, day: { type: 'date' }
+} as const
 
 /** Closes the menu that a button is in. */
 function closeMenu (button: Element): void {
@@ -79,24 +85,41 @@ export function withFilter (state: ListState, name: string, value: string): List
 export function Filters ({ capabilities, state, faults, total, onState }: FiltersProps & { total: number | null }) {
   const speech = useSpeech()
   const { say, sayFault } = speech
-  const { filterable, fields } = capabilities
+  const { filterable, fields, searchable } = capabilities
   const labels = new Map(allColumns(capabilities, speech).map(({ key, label }) => [key, label]))
   const faultOf = (name: string): string | undefined => {
     const fault = faults.find(({ parameter }) => parameter === name)
     return fault && sayFault(fault)
   }
-  return (
-    <div class='filters grid'>
-      {filterable.map((name) => (
+  const control = (bound: Bound) => (
+    <DebouncedField
+      key={bound.name}
+      {...INPUTS[bound.is]}
+      label={boundLabel(bound, capabilities, speech)}
+      value={typedBound(bound, state.filters[bound.name] ?? '')}
+      fault={faultOf(bound.name)}
+      onValue={(typed) => onState(withFilter(state, bound.name, boundValue(bound, typed)), true)}
+    />
+  )
+  const ofField = (name: string) => {
+    const bounds = boundsOf(name, capabilities)
+    return bounds.length > 0
+      ? bounds.map(control)
+      : (
         <FilterField
           key={name}
           name={name}
           schema={fields.properties[name] ?? {}}
+          isSearched={searchable.includes(name)}
           value={state.filters[name] ?? ''}
           fault={faultOf(name)}
           onValue={(value, isTyped) => onState(withFilter(state, name, value), isTyped)}
         />
-      ))}
+        )
+  }
+  return (
+    <div class='filters grid'>
+      {filterable.map(ofField)}
       <RadioField
         label={say('users.status')}
         value={state.filters['status'] ?? ''}
@@ -104,16 +127,7 @@ export function Filters ({ capabilities, state, faults, total, onState }: Filter
         options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
         onValue={(status) => onState(withFilter(state, 'status', status), false)}
       />
-      {BOUNDS.map((name) => (
-        <DebouncedField
-          key={name}
-          type='date'
-          label={say(BOUND_LABELS[name])}
-          value={dayOf(state.filters[name])}
-          fault={faultOf(name)}
-          onValue={(day) => onState(withFilter(state, name, momentOf(day)), true)}
-        />
-      ))}
+      {boundsOf('createdAt', capabilities).map(control)}
       <SelectField
         label={say('users.sort')}
         value={state.sort}
@@ -136,7 +150,9 @@ export function Filters ({ capabilities, state, faults, total, onState }: Filter
 
 /** The filters that are set, each with a button that removes it. */
 export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
-  const { say, sayFault, time, day } = useSpeech()
+  const speech = useSpeech()
+  const { say, sayFault } = speech
+  const bounds = allBounds(capabilities)
   const { properties } = capabilities.fields
   const set = Object.entries(state.filters)
   if (set.length === 0) return null
@@ -144,19 +160,20 @@ export function Chips ({ capabilities, state, faults, onState }: FiltersProps) {
     onState(next, false)
     focusHeading()
   }
+  const labelFor = (name: string): string =>
+    name === 'status' ? say('users.status') : labelOf(name, properties[name] ?? {})
   const shown = (name: string, value: string): string => {
     if (name === 'status') return say(value === 'suspended' ? 'users.suspended' : 'users.active')
-    if (isBound(name)) return momentOf(dayOf(value)) === value ? day(value) : time(value)
     const isFlag = kindOf(properties[name] ?? {}).is === 'flag'
     return isFlag && (value === 'true' || value === 'false') ? say(value === 'true' ? 'page.yes' : 'page.no') : value
   }
   return (
     <ul class='chips'>
       {set.map(([name, value]) => {
-        const field = name === 'status'
-          ? say('users.status')
-          : isBound(name) ? say(BOUND_LABELS[name]) : labelOf(name, properties[name] ?? {})
-        const words = { field, value: shown(name, value) }
+        const bound = bounds.find((each) => each.name === name)
+        const words = bound === undefined
+          ? { field: labelFor(name), value: shown(name, value) }
+          : { field: boundLabel(bound, capabilities, speech), value: shownBound(bound, value, speech) }
         const fault = faults.find(({ parameter }) => parameter === name)
         return (
           <li key={name}>

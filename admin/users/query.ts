@@ -1,10 +1,9 @@
 import type { Capabilities } from '../api/types.ts'
 import { namedIn, withoutSecret } from '../state/pasted.ts'
+import { allBounds } from './bounds.ts'
 
 const PAGE_SIZES = [20, 50, 100]
 const OF_EVERY_USER = ['createdAt', 'updatedAt', 'name', 'email']
-/** Filters by when a user was created, as the API names them. */
-export const BOUNDS = ['createdAt[gte]', 'createdAt[lt]'] as const
 const USUAL_SORT = '-createdAt'
 const COLUMNS = 'columns'
 
@@ -41,7 +40,8 @@ export function readState (query: URLSearchParams, capabilities: Capabilities): 
   const sizes = pageSizes(capabilities)
   const [smallest = capabilities.pageSize.max] = sizes
   const limit = wholeNumber(query.get('limit'), smallest)
-  const filters = ['status', ...BOUNDS, ...capabilities.filterable].flatMap((name) => {
+  const bounds = allBounds(capabilities).map(({ name }) => name)
+  const filters = ['status', ...capabilities.filterable, ...bounds].flatMap((name) => {
     const value = query.get(name)
     return value === null || value === '' ? [] : [[name, value] as const]
   })

@@ -11,7 +11,7 @@ test('a filter or search that is wrong is marked, until it is right', { skip }, 
   await found.waitFor()
   await openFilters(page)
   const alert = page.getByRole('alert')
-  const seats = page.getByRole('search').getByLabel('Seats')
+  const seats = page.getByRole('search').getByLabel('Seats from')
   await seats.fill('abc')
   await alert.waitFor()
   t.equal(await alert.innerText(), 'Some values are not valid: see the marked fields.')

@@ -113,7 +113,6 @@ test('shows why a webhook fails, and sends everything again that failed', { skip
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
   await until('the failures are shown', async () => {
     await page.reload()
-    await signIn(page, key)
     await row('Ada').waitFor()
     const text = await page.getByRole('table').innerText()
     return text.match(/the receiver answered with an error \(500\), \d+ ms · .* · 2 attempts/g)?.length === 3
