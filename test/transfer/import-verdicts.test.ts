@@ -52,7 +52,8 @@ async function stateOf (users: Users): Promise<string[]> {
   return all.sort()
 }
 
-const withoutId = ({ id, ...result }: ImportResult) => result
+// A dry run makes no user, so it has neither for a new one.
+const withoutId = ({ id, version, ...result }: ImportResult) => result
 
 for (const { name, create } of stores) {
   for (const onConflict of ['fail', 'skip', 'update'] as const) {
