@@ -1,5 +1,6 @@
 import type { Context } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
+import { gather, type Several } from '../core/gather.ts'
 import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { isPutAway } from '../storage/bound-storage.ts'
@@ -8,6 +9,7 @@ import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/s
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from '../users/outcomes.ts'
 import { keysOf } from '../users/rules.ts'
 import type { FindAway, FindHolder, Verdict } from './import-judge.ts'
+import { textOfKey, type UniqueKey } from './import-keys.ts'
 import type { ImportRow } from './import-row.ts'
 
 /**
@@ -32,18 +34,58 @@ export interface ImportStoreParts {
 
 const EVERYBODY: UserFilter = { emailKey: null, words: null, fields: {} }
 const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
+// Values of a field that are looked up by one statement.
+const TOGETHER_MAX = 64
 const TAKEN = ['email_taken', 'version_mismatch']
+
+const tenantOf = ({ tenant }: Pick<UniqueKey, 'tenant'>): Pick<UserFilter, 'tenant'> =>
+  tenant === undefined ? {} : { tenant }
+
+/** Makes the search for who holds a value of a unique field. Concurrent searches share statements. */
+function findByField (storage: Storage): FindHolder {
+  async function holderOf ({ name, value, ...within }: UniqueKey): Promise<UserRecord | null> {
+    const { items } = await storage.listUsers({ ...EVERYBODY, fields: { [name]: value }, ...tenantOf(within) }, FIRST)
+    return items[0] ?? null
+  }
+
+  /** The holders of values of one field, in one tenant. */
+  async function holdersOf (keys: readonly UniqueKey[]): Promise<ReadonlyArray<UserRecord | null>> {
+    const [first] = keys
+    if (first === undefined || keys.length === 1) return Promise.all(keys.map(holderOf))
+    const { name } = first
+    const filter = { ...EVERYBODY, anyOf: { [name]: keys.map(({ value }) => value) }, ...tenantOf(first) }
+    const { items, total } = await storage.listUsers(filter, { ...FIRST, limit: keys.length })
+    // Without `tenant`, users of several tenants may share a value.
+    if (total > items.length) return Promise.all(keys.map(holderOf))
+    const holders = new Map<unknown, UserRecord>()
+    // The holder that is listed first counts, as in a look-up of one value.
+    for (const user of items.toReversed()) holders.set(user.fields[name], user)
+    return keys.map(({ value }) => holders.get(value) ?? null)
+  }
+
+  return gather(TOGETHER_MAX, textOfKey, async (keys: Several<UniqueKey>) => {
+    const groups = new Map<string, UniqueKey[]>()
+    for (const key of keys) {
+      const group = `${key.name} ${key.tenant}`
+      groups.set(group, [...groups.get(group) ?? [], key])
+    }
+    const found = new Map<UniqueKey, UserRecord | null>()
+    await Promise.all([...groups.values()].map(async (group) => {
+      const holders = await holdersOf(group)
+      for (const [i, key] of group.entries()) found.set(key, holders[i] ?? null)
+    }))
+    return keys.map((key) => found.get(key) ?? null)
+  })
+}
 
 /** Makes the search for who holds a key in a storage. */
 export function findIn (storage: Storage): FindHolder {
-  const first = async (filter: Partial<UserFilter>): Promise<UserRecord | null> => {
-    const { items } = await storage.listUsers({ ...EVERYBODY, ...filter }, FIRST)
+  const byField = findByField(storage)
+  return (key) => fromStorage(async () => {
+    if (key.name === 'id') return storage.findUser(String(key.value))
+    if (key.name !== 'email') return byField(key)
+    const { items } = await storage.listUsers({ ...EVERYBODY, emailKey: String(key.value), ...tenantOf(key) }, FIRST)
     return items[0] ?? null
-  }
-  return ({ name, value, tenant }) => fromStorage(() => {
-    const within = tenant === undefined ? {} : { tenant }
-    if (name === 'id') return storage.findUser(String(value))
-    return first({ ...within, ...(name === 'email' ? { emailKey: String(value) } : { fields: { [name]: value } }) })
   })
 }
 

@@ -20,6 +20,9 @@ const ENTITY_TAG = '"1"'
 /** Parameters whose form the description says in words alone: lists of names, ids and values, and places. */
 const IN_WORDS = /^(?:select|ids|cursor|columns)$|\[in\]$/
 
+/** Members of a change that are valid only as they are stored, which the description says in words. */
+const STORED = ['id', 'version', 'createdAt', 'updatedAt', 'tenant']
+
 /**
  * Generates requests from a description: valid ones, and ones with exactly one fault. `idsAt` returns the ids that
  * exist under a path.
@@ -69,7 +72,7 @@ export function requestsOf (
       // Most requests have no preconditions.
       .chain((all) => fc.nat(3).map((n) => (n === 0 ? all : withoutConditions(all))))
     const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) =>
-      values.valid(schema).map((body) => ({ type, body: exclusive(Object(body)) }))
+      values.valid(schema).map((body) => ({ type, body: sendable(Object(body)) }))
     )
     return fc
       .record({
@@ -203,9 +206,8 @@ function withoutConditions<Value> (headers: Record<string, Value>): Record<strin
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('if-')))
 }
 
-/** The body without `expiresIn` if it has `expiresAt`, which exclude each other. */
-function exclusive (body: Record<string, unknown>): Record<string, unknown> {
-  return 'expiresAt' in body
-    ? Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'expiresIn'))
-    : body
+/** The body without `expiresIn` if it has `expiresAt`, which exclude each other, and without what is stored. */
+function sendable (body: Record<string, unknown>): Record<string, unknown> {
+  const left = 'expiresAt' in body ? [...STORED, 'expiresIn'] : STORED
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)))
 }

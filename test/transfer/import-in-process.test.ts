@@ -155,3 +155,30 @@ test('an id that a clock which is ahead has made is refused with what to do', as
       'the line when that time has come, or restore a backup of the database, which keeps ids'
   }])
 })
+
+for (const { name, create } of stores) {
+  test(`${name}: rows that are judged together look up their unique values together`, async (t) => {
+    const stored = await create(t)
+    const lookups: number[] = []
+    const storage: typeof stored = {
+      ...stored,
+      listUsers (filter, page) {
+        const sought = { ...filter.anyOf, ...filter.fields }['legacyId']
+        if (sought !== undefined) lookups.push([sought].flat().length)
+        return stored.listUsers(filter, page)
+      }
+    }
+    const { app } = await testApp(t, { storage, fields: { schema: fields, unique: ['legacyId'] } })
+    const rows = Array.from({ length: 130 }, (_, n) => ({ name: `U${n}`, email: `u${n}@example.org`, legacyId: n }))
+    t.match(await app.users.import(rows.slice(0, 65)), { created: 65 })
+    lookups.length = 0
+    const words: string[] = []
+    const onResult = ({ status, problem }: ImportResult) => {
+      words.push([status, ...problem?.errors?.map(({ pointer }) => pointer) ?? []].join(' '))
+    }
+    const others = rows.map((row) => ({ ...row, email: `other-${row.email}` }))
+    await app.users.import(others, { dryRun: true, onResult })
+    t.strictSame(words, [...Array(65).fill('refused /legacyId'), ...Array(65).fill('created')])
+    t.strictSame(lookups, [64, 64, 2])
+  })
+}

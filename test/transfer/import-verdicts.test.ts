@@ -54,7 +54,8 @@ async function stateOf (users: Users): Promise<string[]> {
 
 const idOf = (result: ImportResult | undefined) =>
   result === undefined || result.status === 'refused' ? undefined : result.id
-const withoutId = (result: ImportResult) => ({ ...result, id: undefined })
+// A dry run makes no user, so it has neither for a new one.
+const withoutId = (result: ImportResult) => ({ ...result, id: undefined, version: undefined })
 
 for (const { name, create } of stores) {
   for (const onConflict of ['fail', 'skip', 'update'] as const) {
