@@ -173,8 +173,9 @@ for (const { name, create } of stores) {
     t.match(await app.users.import(rows.slice(0, 65)), { created: 65 })
     lookups.length = 0
     const words: string[] = []
-    const onResult = ({ status, problem }: ImportResult) => {
-      words.push([status, ...problem?.errors?.map(({ pointer }) => pointer) ?? []].join(' '))
+    const onResult = (result: ImportResult) => {
+      const errors = result.status === 'refused' ? result.problem.errors ?? [] : []
+      words.push([result.status, ...errors.map(({ pointer }) => pointer)].join(' '))
     }
     const others = rows.map((row) => ({ ...row, email: `other-${row.email}` }))
     await app.users.import(others, { dryRun: true, onResult })
