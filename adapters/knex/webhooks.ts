@@ -29,8 +29,21 @@ export function knexWebhooks (
   const sql = webhookSql(dialect, names)
   const { batch } = dialect
 
-  /** Writes deliveries of an endpoint that is locked: an event has no second one while one of it is due. */
-  async function writeDeliveries (on: Query, webhook: string, deliveries: readonly DeliveryRecord[]): Promise<void> {
+  /**
+   * Writes deliveries of an endpoint that is locked: an event has no second one while one of it is due. `locked`: a
+   * delivery that is there.
+   */
+  async function writeDeliveries (
+    on: Query,
+    webhook: string,
+    deliveries: readonly DeliveryRecord[],
+    locked: string | null
+  ): Promise<void> {
+    // The outcome of an attempt: the most frequent change.
+    if (deliveries.every(({ id }) => id === locked)) {
+      await on(sql.writeDeliveries, batch.values(deliveries.map(deliveryValues)))
+      return
+    }
     const idsOf = async (sql: string, params: readonly Param[], member: string) =>
       new Set((await on(sql, params)).map((row) => row[member]))
     const pending = await idsOf(sql.pending, [webhook, deliveries.map(({ event }) => event)], 'event')
@@ -39,9 +52,14 @@ export function knexWebhooks (
     if (written.length > 0) await on(sql.writeDeliveries, batch.values(written.map(deliveryValues)))
   }
 
-  async function write (on: Query, id: string, { webhook, deliveries = [], event }: WebhookChange): Promise<void> {
+  async function write (
+    on: Query,
+    id: string,
+    locked: string | null,
+    { webhook, deliveries = [], event }: WebhookChange
+  ): Promise<void> {
     if (webhook !== undefined) await on(sql.update, [webhook.id, JSON.stringify(webhook)])
-    if (deliveries.length > 0) await writeDeliveries(on, id, deliveries)
+    if (deliveries.length > 0) await writeDeliveries(on, id, deliveries, locked)
     if (event !== undefined) await record(on, [recordedValues(event)])
   }
 
@@ -69,7 +87,7 @@ export function knexWebhooks (
         const [of] = row === undefined || delivery === null ? [] : await on(sql.lockDelivery, [delivery, id])
         if (row === undefined || (delivery !== null && of === undefined)) return null
         const change = decide(toWebhook(row), of === undefined ? null : toDelivery(of))
-        if (change !== null) await write(on, id, change)
+        if (change !== null) await write(on, id, delivery, change)
         return change?.webhook ?? toWebhook(row)
       }, { waitsFor: id })
     },

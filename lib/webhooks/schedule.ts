@@ -51,6 +51,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** The delivery and its endpoint after an attempt. */
 export interface Outcome {
+  /** The same object if nothing about it has changed. */
   webhook: WebhookRecord
   delivery: DeliveryRecord
   /** True if the attempt disables the endpoint. */
@@ -60,7 +61,7 @@ export interface Outcome {
 function succeeded (webhook: WebhookRecord, delivery: DeliveryRecord): Outcome {
   return {
     // Keep a pause that the receiver requested in another attempt.
-    webhook: { ...webhook, failingSince: null },
+    webhook: webhook.failingSince === null ? webhook : { ...webhook, failingSince: null },
     delivery: { ...delivery, status: 'succeeded', dueAt: null },
     disabled: false
   }

@@ -87,7 +87,9 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
       const outcome = outcomeOf(webhook, claimed, answer, now, Math.random())
       // The URL changed during the attempt, so the outcome says nothing about the current one.
       if (webhook.url !== url) return { deliveries: [outcome.delivery] }
-      const change = { webhook: outcome.webhook, deliveries: [outcome.delivery] }
+      const deliveries = [outcome.delivery]
+      // Most attempts change nothing about the endpoint, whose row all of them lock.
+      const change = outcome.webhook === webhook ? { deliveries } : { webhook: outcome.webhook, deliveries }
       if (!outcome.disabled) return change
       disabled = toWebhook(outcome.webhook)
       return { ...change, event: webhookEvent(event, disabled) }

@@ -23,6 +23,8 @@ export const NUMBER_EVENTS = 'number_events'
  * a smaller one than that call's transaction, which took its own afterwards (`settling_xid`). A greater one than ours
  * comes from the cluster that a dump was made of.
  *
+ * No plan is compiled: with scans switched off that of the state seems dear enough, and takes 27 ms instead of one.
+ *
  * It runs with the rights of its owner: who writes events need not have any on the sequence and on the state. Who calls
  * it holds up all others until the end of the transaction, so that is a right of its own.
  */
@@ -38,7 +40,7 @@ function numberEvents ({ quoted }: Names): string {
   return `CREATE FUNCTION @${quoted(NUMBER_EVENTS)}(most integer, OUT numbered integer, OUT newest bigint)
       LANGUAGE plpgsql
       SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-        SET enable_seqscan = off SET enable_bitmapscan = off
+        SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
       AS $body$
       DECLARE
         place bigint;
