@@ -50,6 +50,15 @@ const OUTCOMES: readonly string[] = [
   'email_taken', 'field_taken', 'version_mismatch', 'api_key_inactive', 'last_admin_key'
 ]
 
+/** True if a text has another one that is no part of a longer word. */
+function hasWhole (text: string, part: string): boolean {
+  const isPart = (character = ''): boolean => /\w/.test(character)
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+    if (!isPart(text[at - 1]) && !isPart(text[at + part.length])) return true
+  }
+  return false
+}
+
 /** What is wrong with an error that a method has thrown, or null. */
 function faultOf (error: unknown, method: string, args: readonly unknown[]): string | null {
   if (error instanceof NotWritten) return null
@@ -63,8 +72,8 @@ function faultOf (error: unknown, method: string, args: readonly unknown[]): str
   }
   const shown = `${error.message} ${error.driverCode ?? ''}`
   if (SQL.test(shown)) return `the StorageError of ${method} has SQL in its message, which can reach a log: ${shown}`
-  // Names of fields are no values.
-  const value = NAMING.includes(method) ? undefined : textsIn(args).find((text) => shown.includes(text))
+  // Names of fields are no values, and the name of a constraint may have a word of the interface in it.
+  const value = NAMING.includes(method) ? undefined : textsIn(args).find((text) => hasWhole(shown, text))
   if (value === undefined) return null
   return `the message of the StorageError of ${method} has a value that was given, ${inspect(value)}: ` +
     `${error.message}\nIt can reach a log. Say what is wrong without the value.`
