@@ -58,6 +58,7 @@ export async function importFile (
   // Thousands of lines with one reason hide the others. Programs get each line.
   const isGrouped = !output.json && options.maxRefused === undefined && (options.report ?? 'groups') === 'groups'
   const refusals = createRefusals()
+  let users = 0
   try {
     await importUsers(storage, output, isGrouped ? { ...options, report: 'groups' } : options, {
       fields,
@@ -65,9 +66,11 @@ export async function importFile (
       rows,
       part,
       onResults (results) {
+        users += results.length
         for (const result of results) if (isGrouped) refusals.add(result, called(result.line))
       }
     })
+    if (users === 0) output.note('the file has no users')
   } finally {
     for (const line of refusals.lines()) output.note(line)
     // A pipe that is still open would keep the process.

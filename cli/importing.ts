@@ -165,9 +165,8 @@ export async function importUsers (
     progress.clear()
   }
   await output.text(output.json ? summaryLine(summary) : summaryText(summary))
-  const { created, updated, skipped, refused } = summary
-  if (created + updated + skipped + refused === 0) output.note('the file has no users')
   if (lacksSchema) output.note(LACKS_SCHEMA)
   if (isCut()) throw new Refusal('interrupted: the rest was not imported')
+  const { refused } = summary
   if (refused > 0) throw new Refusal(refused === 1 ? '1 user was refused' : `${refused} users were refused`)
 }

@@ -8,7 +8,7 @@ import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { PageRequest, UserChanges } from '../../lib/storage/storage.ts'
-import { pgHost } from '../helpers/postgres.ts'
+import { limitedConnection, pgHost } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -49,7 +49,8 @@ async function plansOf (host: Knex): Promise<() => Promise<{ steps: number, scan
 
 /** A Knex instance, and the options of a storage on it. */
 function hostOf (t: Test, kind: 'sqlite' | 'postgres') {
-  if (kind === 'postgres') return { host: pgHost(t), options: { schema: temporarySchema(t) } }
+  const connection = limitedConnection()
+  if (kind === 'postgres') return { host: pgHost(t, { connection }), options: { schema: temporarySchema(t) } }
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
   return { host, options: {} }

@@ -9,7 +9,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
-import { pgHost } from '../helpers/postgres.ts'
+import { limitedConnection, pgHost } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -94,7 +94,7 @@ test('plain SQL can put nothing but an object into the column', async (t) => {
 })
 
 test('lists of many different filters leave nothing behind on the connection', async (t) => {
-  const host = pgHost(t, { pool: { min: 1, max: 1 } })
+  const host = pgHost(t, { connection: limitedConnection(), pool: { min: 1, max: 1 } })
   const storage = await migrated(t, storageOnKnex(host, { schema: temporarySchema(t) }, { prepare: true }))
   const prepared = async () => (await host.raw('SELECT name FROM pg_prepared_statements')).rows.length
   await storage.findUser(userOf(1).id)

@@ -36,6 +36,9 @@ export function pgHost (t: Test, config: Knex.Config = {}): Knex {
   return host
 }
 
+/** A connection whose sessions have a limit of time, as those of our own pools. */
+export const limitedConnection = () => ({ connectionString: pgUrl(), statement_timeout: 5000 })
+
 /** The process ids of the connections with this application name that wait for a lock. */
 export async function waitingForLock (applicationName: string): Promise<unknown[]> {
   const rows = await sql(

@@ -97,9 +97,9 @@ for (const store of stores) {
     for (const name of ['one', 'two', 'three', 'four']) await apiKeys.create({ name })
     t.strictSame((await apiKeys.list({ page: 2, limit: 2 })).meta, { page: 2, limit: 2, total: 5 })
     await t.rejects(apiKeys.list({ limit: 0 }), { code: 'validation_failed' })
-    await t.rejects(apiKeys.list(untyped({ sort: 'name', q: 'ab' })), {
+    await t.rejects(apiKeys.list(untyped({ sort: 'name', word: 'ab' })), {
       errors: [
-        { parameter: 'q', code: 'unknown' },
+        { parameter: 'word', code: 'unknown' },
         { parameter: 'sort', code: 'choice' }
       ]
     })
