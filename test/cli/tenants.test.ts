@@ -25,7 +25,8 @@ for (const { name, skip, create } of databases) {
     const named = await file('name,email,tenant\nAnn,ann@example.org,beta\nBob,bob@example.org,acme\n')
     t.match(await call('import', plain, '--tenant', 'acme'), { code: 0, out: /created 2,/ })
     t.match(await call('import', plain, '--tenant', 'A B'), { code: 2, err: /--tenant must be 1 to 64 of a-z/ })
-    t.match(await call('import', plain), { code: 1, err: /2 × tenant is required: each user belongs to a tenant: line 2, line 3/ })
+    t.match(await call('import', plain),
+      { code: 1, err: /2 × tenant is required: each user belongs to a tenant: line 2, line 3/ })
     t.match(await call('import', named, '--tenant', 'acme', '--on-conflict', 'skip'),
       { code: 1, out: /skipped 1, refused 1/, err: /1 × The row names another tenant than the whole import.*: line 2/ })
     t.match(await call('import', named, '--on-conflict', 'update', '--dry-run'),
