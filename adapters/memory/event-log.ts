@@ -129,7 +129,7 @@ export class MemoryEvents implements EventLog {
     this.#eraseAll(userId, (event) => (event.tenant ?? null) === tenant)
   }
 
-  /** Takes the values of a user out of its events, and its name out of those of its changes. Returns how many. */
+  /** Erases the events of a user, and its name as the actor of other events. Returns the number of events. */
   #eraseAll (userId: string, isMeant: (event: EventRecord) => boolean): number {
     const own = (this.#ofSubject.get(userId) ?? []).filter(({ event }) => isMeant(event))
     const made = (this.#ofActor.get(userId) ?? []).filter(({ event }) => event.subject !== userId && isMeant(event))

@@ -41,7 +41,7 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
   }
 }
 
-/** Makes what takes the values of a user out of its events, in one transaction or within that of the host. */
+/** Makes the erasure of events, in a transaction of its own or in the one of the host. */
 export function eventErasure ({ query, transaction }: Executor, writes: EventWrites): EventLog['erase'] {
   return async (userId, tenant) => {
     if (!isStorable(userId)) return 0
