@@ -16,10 +16,9 @@ for (const { name, create } of stores) {
     const { app, call } = await testApp(t, { storage: await create(t), fields: { schema: fields, filterable } })
     const made: object[] = []
     for (const n of [1, 2, 3]) {
-      const { version, ...user } = await app.users.create(withoutType({
+      made.push(await app.users.create(withoutType({
         name: `Ann ${n}`, email: `ann${n}@example.org`, plan: n === 2 ? 'pro' : 'free', address: { city: 'Bonn' }
-      }))
-      made.push(user)
+      })))
     }
     const exported = await call('GET', '/users/export')
     t.equal(exported.statusCode, 200)
@@ -51,8 +50,7 @@ for (const { name, create } of stores) {
 
     const members: User[] = []
     for await (const user of app.users.iterate({ sort: '-createdAt' }, { snapshot: true })) members.push(user)
-    t.strictSame(members.map(({ version, ...user }) => user), made.toReversed())
-    t.strictSame(members.map(({ version }) => version), [1, 1, 1])
+    t.strictSame(members, made.toReversed())
   })
 }
 
@@ -83,7 +81,7 @@ test('a wrong query is refused before anything is read', async (t) => {
     ['format=xml', ['format choice']],
     ['columns=', ['columns choice']],
     ['columns=id,address.city', ['columns choice']],
-    ['columns=version', ['columns choice']],
+    ['columns=etag', ['columns choice']],
     ['format=csv&columns=address', ['columns choice']],
     ['columns=id,id', ['columns duplicate']],
     ['columns=x,x&format=csv&q=a&plan=pro&page=1&limit=2&after=x', [
