@@ -1,5 +1,5 @@
-import { LIVE_PURGE, type PurgedUser } from '../../lib/storage/make-write.ts'
-import { deletionBefore, purgeEvent } from '../../lib/storage/recorded-events.ts'
+import type { PurgedUser } from '../../lib/storage/make-write.ts'
+import { deletionBefore, LIVE_PURGE, purgeEvent } from '../../lib/storage/recorded-events.ts'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import { belongsTo, requireVersion } from '../../lib/storage/storage-rules.ts'
 import type { DeletedUser, NewEvent, Trash, UserRecord, UserWrite } from '../../lib/storage/storage.ts'

@@ -1,5 +1,5 @@
-import { isUserId } from '../../lib/core/ids.ts'
-import { afterPruning, erased, forgotten, isErased, withoutActorName } from '../../lib/storage/recorded-events.ts'
+import { afterPruning } from '../../lib/storage/recorded-events.ts'
+import type { Rewrite, RowLog } from '../../lib/storage/rows.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
 import type { EventLog, EventRecord, EventsRequest, PrunedEvents } from '../../lib/storage/storage.ts'
 
@@ -12,7 +12,7 @@ interface Entry {
 const copy = ({ event }: Entry): EventRecord => structuredClone(event)
 
 /** The recorded events in memory. */
-export class MemoryEvents implements EventLog {
+export class MemoryEvents implements RowLog {
   /** Those that are kept: positions without a gap, oldest first. */
   #entries: Entry[] = []
   #pruned: PrunedEvents[] = []
@@ -42,21 +42,6 @@ export class MemoryEvents implements EventLog {
       ...tenant === undefined ? [] : [[this.#ofTenant, tenant] as const],
       ...actor === null ? [] : [[this.#ofActor, actor.id] as const]
     ]
-  }
-
-  /** Makes the function that undoes what is added from now on, as long as nothing is erased or pruned meanwhile. */
-  keeping (): () => void {
-    const count = this.#entries.length
-    return () => {
-      for (const { event } of this.#entries.splice(count)) {
-        this.#positionOf.delete(event.id)
-        for (const [lists, name] of this.#listsOf(event)) {
-          const list = lists.get(name)
-          list?.pop()
-          if (list?.length === 0) lists.delete(name)
-        }
-      }
-    }
   }
 
   async read (request: EventsRequest): ReturnType<EventLog['read']> {
@@ -107,8 +92,7 @@ export class MemoryEvents implements EventLog {
     return entry === undefined ? null : copy(entry)
   }
 
-  /** The id of the last event before the first one with this id or a greater one; of all, or of a tenant's. */
-  before (id: string, tenant?: string): string | null {
+  async before (id: string, tenant?: string): Promise<string | null> {
     const entries = tenant === undefined ? this.#entries : this.#ofTenant.get(tenant) ?? []
     const first = entries.findIndex(({ event }) => event.id >= id)
     return (first === -1 ? entries.at(-1) : entries[first - 1])?.event.id ?? null
@@ -120,51 +104,43 @@ export class MemoryEvents implements EventLog {
     return tenant === undefined ? list : list.filter(({ event }) => belongsTo(event, tenant))
   }
 
-  async erase (userId: string, tenant?: string): Promise<number> {
-    return this.#eraseAll(userId, (event) => belongsTo(event, tenant))
+  async rewrite (rewrite: Rewrite, limit: number): Promise<number> {
+    return this.rewriteNow(rewrite, limit)
   }
 
-  /** The same within the step of a deletion. `tenant`: that of the user; null: it belongs to none. */
-  eraseOf (userId: string, tenant: string | null): void {
-    this.#eraseAll(userId, (event) => (event.tenant ?? null) === tenant)
-  }
-
-  /** Erases the events of a user, and its name as the actor of other events. Returns the number of events. */
-  #eraseAll (userId: string, isMeant: (event: EventRecord) => boolean): number {
-    const own = (this.#ofSubject.get(userId) ?? []).filter(({ event }) => isMeant(event))
-    const made = (this.#ofActor.get(userId) ?? []).filter(({ event }) => event.subject !== userId && isMeant(event))
-    for (const entry of own) entry.event = erased(entry.event)
-    for (const entry of made) entry.event = withoutActorName(entry.event)
-    return own.length + made.length
-  }
-
-  /** Takes the values out of events of a tenant that is removed, at most `limit`, and returns of how many. */
-  forget (tenant: string, limit: number): number {
-    const list = this.#ofTenant.get(tenant) ?? []
-    const going = list.splice(0, limit)
-    for (const entry of going) entry.event = forgotten(entry.event)
-    if (list.length === 0) this.#ofTenant.delete(tenant)
-    return going.length
-  }
-
-  /** Gives the events of a user, which belong to no tenant, to one. */
-  assign (userId: string, tenant: string): void {
-    const moved = (this.#ofSubject.get(userId) ?? []).filter(({ event }) => event.tenant === undefined)
-    for (const entry of moved) entry.event = { ...entry.event, tenant }
-    const list = this.#ofTenant.get(tenant) ?? []
-    const isBehind = (list.at(-1)?.position ?? 0) < (moved[0]?.position ?? 0)
-    list.push(...moved)
-    if (!isBehind) list.sort((a, b) => a.position - b.position)
-    if (list.length > 0) this.#ofTenant.set(tenant, list)
-  }
-
-  /** The users who have events with values that belong to no tenant. */
-  * withoutTenant (): Generator<string> {
-    for (const [subject, [first]] of this.#ofSubject) {
-      if (first !== undefined && isUserId(subject) && first.event.tenant === undefined && !isErased(first.event)) {
-        yield subject
-      }
+  /** The same within the step of a unit. */
+  rewriteNow ({ of, make }: Rewrite, limit = Infinity): number {
+    let count = 0
+    for (const entry of this.#allOf(of)) {
+      if (count === limit) break
+      const before = entry.event
+      const event = make(before)
+      if (event === before) continue
+      count++
+      entry.event = structuredClone(event)
+      if (event.tenant !== before.tenant) this.#move(entry, before.tenant)
     }
+    return count
+  }
+
+  /** The events of a rewriting, in a list of its own. */
+  #allOf (of: Rewrite['of']): Entry[] {
+    if ('subject' in of) return [...this.#ofSubject.get(of.subject) ?? []]
+    if ('actor' in of) return [...this.#ofActor.get(of.actor) ?? []]
+    if (of.tenant !== null) return [...this.#ofTenant.get(of.tenant) ?? []]
+    return this.#entries.filter(({ event }) => event.tenant === undefined)
+  }
+
+  /** Puts an event into the list of the tenant that it has now. */
+  #move (entry: Entry, before: string | undefined): void {
+    const left = before === undefined ? [] : this.#ofTenant.get(before) ?? []
+    if (left.length > 0) left.splice(left.indexOf(entry), 1)
+    if (before !== undefined && left.length === 0) this.#ofTenant.delete(before)
+    const { tenant } = entry.event
+    if (tenant === undefined) return
+    const list = this.#ofTenant.get(tenant) ?? []
+    list.splice(firstAfter(list, entry.position), 0, entry)
+    this.#ofTenant.set(tenant, list)
   }
 
   async prune (before: string, limit: number): Promise<number> {

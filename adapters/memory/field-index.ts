@@ -37,15 +37,15 @@ export class FieldIndex<Item extends Indexed> {
     return values
   }
 
-  /** @throws StorageError `field_taken` if another item of the tenant has the value of a unique field */
-  requireFree (id: string, fields: JsonObject, tenant: string | undefined): void {
+  /** The unique field whose value another item of the tenant has; null: there is none. */
+  takenIn (id: string, fields: JsonObject, tenant: string | undefined): string | null {
     for (const field of this.#unique) {
       const holders = this.#fields.get(field)?.get(this.#textOf(fields, field))
       const isTaken = holders?.range(0, holders.size)
         .some((holder) => holder.id !== id && holder.record.tenant === tenant) === true
-      if (!isTaken) continue
-      throw new StorageError('field_taken', 'another user has the value of a unique field', { field })
+      if (isTaken) return field
     }
+    return null
   }
 
   /** Moves an item from its fields before a change (none if it is new) to those after it (none if it is deleted). */

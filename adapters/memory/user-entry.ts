@@ -1,4 +1,5 @@
 import { cloneFields } from '../../lib/core/json.ts'
+import type { Row } from '../../lib/storage/rows.ts'
 import type { JsonObject, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
 
 /**
@@ -10,7 +11,6 @@ export interface UserEntry extends Required<UserKeys> {
   readonly id: string
   /** Replaced, never changed. */
   record: UserRecord
-  idempotencyKeys: string[]
 }
 
 /** The fields of most users: they need no copy. */
@@ -27,6 +27,20 @@ export function userOf (record: UserRecord): UserRecord {
   const own = fields === NO_FIELDS ? {} : cloneFields(fields)
   const ofTenant = tenant === undefined ? {} : { tenant }
   return { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
+}
+
+/** A copy of a user for the store. */
+export function storedUser (user: UserRecord): UserRecord {
+  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
+  const own = storedFields(fields)
+  const ofTenant = tenant === undefined ? {} : { tenant }
+  return { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
+}
+
+/** The row of a user, for the caller. */
+export function rowOf (entry: UserEntry): Row<'users'> {
+  const { record, nameKey, emailKey, nameWords, emailWords, fieldWords } = entry
+  return { record: userOf(record), keys: { nameKey, emailKey, nameWords, emailWords, fieldWords }, of: null }
 }
 
 /** A copy of the keys and words of a user. */

@@ -1,4 +1,4 @@
-import { StorageError } from '../../lib/storage/storage-error.ts'
+import type { Row, RowKey } from '../../lib/storage/rows.ts'
 import { wordsOfUser } from '../../lib/storage/storage-rules.ts'
 import type { SchemaRequirements, UserFilter, UserKeys, UserRecord, UserStatus } from '../../lib/storage/storage.ts'
 import { FieldIndex } from './field-index.ts'
@@ -6,7 +6,8 @@ import { Groups } from './groups.ts'
 import { type Positions, positionsOf } from './positions.ts'
 import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
-import { keysOf, storedFields, type UserEntry } from './user-entry.ts'
+import type { Refusal } from './table.ts'
+import { keysOf, rowOf, storedUser, type UserEntry } from './user-entry.ts'
 import { matching } from './user-filter.ts'
 import { UserOrders } from './user-orders.ts'
 
@@ -65,9 +66,12 @@ export function userTable () {
     if (entry.record.status !== 'active') ofStatus.delete(entry.record.status, entry)
   }
 
-  function requireEmail (emailKey: string, id: string, tenant: string | undefined): void {
-    const holder = idOfEmail.get(placeOf(emailKey, tenant))
-    if (holder !== undefined && holder !== id) throw new StorageError('email_taken', 'another user has the e-mail key')
+  /** What refuses a user with these values; null: nothing. */
+  function refusalOf ({ record: { id, fields, tenant }, keys }: Row<'users'>): Refusal | null {
+    const holder = idOfEmail.get(placeOf(keys.emailKey, tenant))
+    if (holder !== undefined && holder !== id) return { code: 'taken', member: 'emailKey' }
+    const field = byField.takenIn(id, fields, tenant)
+    return field === null ? null : { code: 'taken', member: { field } }
   }
 
   function indexFields (requirements: SchemaRequirements = {}): void {
@@ -86,7 +90,7 @@ export function userTable () {
     if (tenant !== undefined) ofEmail.delete(emailKey, entry)
   }
 
-  function put (entry: UserEntry): void {
+  function enter (entry: UserEntry): void {
     const { id, record, emailKey } = entry
     entries.set(id, entry)
     enterEmail(entry, emailKey)
@@ -98,30 +102,26 @@ export function userTable () {
     orders.enter(entry)
   }
 
-  function drop (entry: UserEntry): void {
+  function drop (id: string): void {
+    const entry = entries.get(id)
+    if (entry === undefined) return
     orders.leave(entry)
     byWord.move(entry, wordsOfUser(entry), [])
     byField.move(entry, entry.record.fields, {})
-    entries.delete(entry.id)
+    entries.delete(id)
     leaveEmail(entry)
     leaveStatus(entry)
     if (entry.record.tenant !== undefined) ofTenant.delete(entry.record.tenant, entry)
-    ordered.delete(entry.id)
+    ordered.delete(id)
   }
 
-  function add (user: UserRecord, keys: UserKeys): void {
-    const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
-    // Copying may throw, so it comes before anything is changed.
-    const [own, ofTenant] = [storedFields(fields), tenant === undefined ? {} : { tenant }]
-    const record = { id, name, email, fields: own, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
-    requireEmail(keys.emailKey, id, tenant)
-    byField.requireFree(id, record.fields, tenant)
-    put({ id, record, ...keysOf(keys), idempotencyKeys: [] })
-  }
-
-  /** Gives a user new values and keys. */
-  function replace (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
+  /** Gives a user new values, and the keys of them. */
+  function change (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
     const before = wordsOfUser(entry)
+    if (keys.emailKey !== entry.emailKey) {
+      leaveEmail(entry)
+      enterEmail(entry, keys.emailKey)
+    }
     orders.leave(entry)
     byField.move(entry, entry.record.fields, record.fields)
     leaveStatus(entry)
@@ -133,23 +133,14 @@ export function userTable () {
     orders.enter(entry)
   }
 
-  /** Gives a user new values, and the keys of them. @throws StorageError `email_taken`, `field_taken` */
-  function change (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
-    const { id, tenant } = record
-    requireEmail(keys.emailKey, id, tenant)
-    byField.requireFree(id, record.fields, tenant)
-    leaveEmail(entry)
-    enterEmail(entry, keys.emailKey)
-    replace(entry, record, keys)
-  }
-
-  /** Gives a user to a tenant. @throws StorageError `email_taken`, `field_taken` */
-  function assign (entry: UserEntry, tenant: string): void {
-    const { id, emailKey, record } = entry
-    requireEmail(emailKey, id, tenant)
-    byField.requireFree(id, record.fields, tenant)
-    drop(entry)
-    put({ ...entry, record: { ...record, tenant } })
+  /** Writes a row that nothing refuses. */
+  function put (row: Row<'users'>): void {
+    // Copying may throw, so it comes before anything is changed.
+    const record = storedUser(row.record)
+    const entry = entries.get(record.id)
+    if (entry !== undefined && entry.record.tenant === record.tenant) return change(entry, record, row.keys)
+    drop(record.id)
+    enter({ id: record.id, record, ...keysOf(row.keys) })
   }
 
   let searchedBy = ''
@@ -166,10 +157,12 @@ export function userTable () {
   }
 
   return {
-    get: (id: string) => entries.get(id),
-    add,
-    change,
-    assign,
+    present: (id: string) => entries.get(id)?.record ?? null,
+    find (key: RowKey): Row<'users'> | null {
+      const entry = 'id' in key ? entries.get(key.id) : undefined
+      return entry === undefined ? null : rowOf(entry)
+    },
+    refusalOf,
     put,
     drop,
     ordered,

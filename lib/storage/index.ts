@@ -1,9 +1,9 @@
 /** What adapters are made of: the interface of a storage, and the rules that every store shares. */
 export {
-  type Deletion, LIVE_PURGE, makeWrite, type PurgedUser, type SynchronousWrites, type UserUpdate
+  type Deletion, makeWrite, type PurgedUser, type SynchronousWrites, type UserUpdate
 } from './make-write.ts'
 export {
-  afterPruning, apiKeyEvent, deletionBefore, erased, eventOfSuccessor, forgotten, purgeEvent, updateEvents,
+  afterPruning, apiKeyEvent, deletionBefore, erased, eventOfSuccessor, forgotten, LIVE_PURGE, purgeEvent, updateEvents,
   updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
 export { StorageError } from './storage-error.ts'

@@ -19,9 +19,6 @@ export interface PurgedUser {
   types?: ChangeType[]
 }
 
-/** The types of the events of a purge of a user that was not put away. */
-export const LIVE_PURGE: readonly ChangeType[] = ['user.deleted', 'user.purged']
-
 /** What a deletion does beside deleting. */
 export interface Deletion {
   guard: VersionGuard

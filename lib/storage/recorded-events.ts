@@ -61,6 +61,9 @@ export function updateEvents (event: NewEvent, before: UserRecord, after: UserRe
   }))
 }
 
+/** The types of the events of a purge of a user that was not put away. */
+export const LIVE_PURGE: readonly ChangeType[] = ['user.deleted', 'user.purged']
+
 /** The event of the deletion that a purge of a user begins with who was not put away. It has the second id. */
 export function deletionBefore (event: NewEvent): NewEvent {
   return { ...event, id: secondId(event.id), type: 'user.deleted' }

@@ -1,0 +1,182 @@
+// What a write of a user means, for every store: from the rows that it meets to the rows that it leaves.
+
+import {
+  deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
+} from './recorded-events.ts'
+import { cloneFields } from '../core/json.ts'
+import type { Keys, Rewrite, Row, RowWrite } from './rows.ts'
+import { StorageError } from './storage-error.ts'
+import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
+import type { EventRecord, NewEvent, UserChanges, UserKeys, UserRecord } from './records.ts'
+import type { UserWrite, WriteOutcome } from './user-writes.ts'
+
+/** The rows of a user that a write meets. */
+export interface UserRows {
+  user: Row<'users'> | null
+  /** The one that is put away. */
+  away: Row<'trash'> | null
+}
+
+/** What a write makes of the rows. */
+export interface UserDecision {
+  outcome: WriteOutcome
+  writes: RowWrite[]
+  events: EventRecord[]
+  rewrites: Rewrite[]
+}
+
+type Of<Type extends UserWrite['type']> = UserWrite & { type: Type }
+
+const later = (a: string, b: string): string => a < b ? b : a
+
+function refused (outcome: WriteOutcome): UserDecision {
+  return { outcome, writes: [], events: [], rewrites: [] }
+}
+
+const NOT_FOUND = { code: 'not_found' } as const
+const OTHER_VERSION = { code: 'version_mismatch' } as const
+
+/** All keys and words of a user. */
+function allKeys (keys: UserKeys): Keys {
+  const { nameKey, emailKey, nameWords = [], emailWords = [], fieldWords = [] } = keys
+  return { nameKey, emailKey, nameWords, emailWords, fieldWords }
+}
+
+const recorded = (event: NewEvent | null, user: UserRecord): EventRecord[] =>
+  event === null ? [] : [userEvent(event, user)]
+
+/** Takes the values of a user out of its events, and its name out of those of changes that it made. */
+export function erasure (id: string, isMeant: (event: EventRecord) => boolean): Rewrite[] {
+  return [
+    { of: { subject: id }, make: (event) => isMeant(event) ? erased(event) : event },
+    { of: { actor: id }, make: (event) => event.subject !== id && isMeant(event) ? withoutActorName(event) : event }
+  ]
+}
+
+const erasureOf = (erase: boolean, { id, tenant }: UserRecord): Rewrite[] =>
+  erase ? erasure(id, (event) => event.tenant === tenant) : []
+
+function create ({ user, keys, event }: Of<'create'>, rows: UserRows): UserDecision {
+  if (rows.user !== null) throw new StorageError('fault', 'another user has the id')
+  return {
+    outcome: { code: 'done', changed: true, user },
+    writes: [{ in: 'users', put: { record: user, keys: allKeys(keys), of: null }, was: null }],
+    events: recorded(event, user),
+    rewrites: []
+  }
+}
+
+/** The user after changes; null: every given value is stored already. */
+function changed (before: UserRecord, changes: UserChanges, updatedAt: string): UserRecord | null {
+  const { name, email, fields, status = before.status, statusReason = before.statusReason } = changes
+  const keepsFields = fields === undefined || JSON.stringify(fields) === JSON.stringify(before.fields)
+  const user = {
+    ...before,
+    name: name?.value ?? before.name,
+    email: email?.value ?? before.email,
+    fields: keepsFields ? before.fields : fields,
+    status,
+    statusReason,
+    version: before.version + 1,
+    // The clock of the writer before may be ahead.
+    updatedAt: later(updatedAt, before.updatedAt)
+  }
+  const isSame = keepsFields && user.name === before.name && user.email === before.email &&
+    status === before.status && statusReason === before.statusReason
+  return isSame ? null : user
+}
+
+function update ({ changes, updatedAt, guard, event, tenant }: Of<'update'>, { user: was }: UserRows): UserDecision {
+  if (was === null || !belongsTo(was.record, tenant)) return refused(NOT_FOUND)
+  const { record: before, keys } = was
+  if (!accepts(guard, before)) return refused(OTHER_VERSION)
+  // A copy: it may be changed by who decides.
+  const asked = typeof changes === 'function' ? changes({ ...before, fields: cloneFields(before.fields) }) : changes
+  if ('refused' in asked) return refused({ code: 'refused', reason: asked.refused })
+  const user = changed(before, asked, updatedAt)
+  if (user === null) return refused({ code: 'done', changed: false, user: before })
+  return {
+    outcome: {
+      code: 'done',
+      changed: true,
+      user,
+      ...(user.status !== before.status && { types: updateTypes(before, user) })
+    },
+    writes: [{ in: 'users', put: { record: user, keys: allKeys(changedKeys(keys, asked)), of: null }, was }],
+    events: event === null ? [] : updateEvents(event, before, user),
+    rewrites: []
+  }
+}
+
+function remove (write: Of<'delete'>, { user: was, away }: UserRows): UserDecision {
+  const { guard, event, erase, putAway, tenant } = write
+  if (was === null || !belongsTo(was.record, tenant)) return refused(NOT_FOUND)
+  const { record: user, keys } = was
+  if (!accepts(guard, user)) return refused(OTHER_VERSION)
+  const kept = putAway === undefined ? [] : [{ ...user, ...putAway }]
+  return {
+    outcome: { code: 'done', changed: true, user },
+    writes: [
+      { in: 'users', put: null, was },
+      ...kept.map((record) => ({ in: 'trash', put: { record, keys, of: null }, was: away } as const))
+    ],
+    events: recorded(event, user),
+    rewrites: erasureOf(erase, user)
+  }
+}
+
+/** The user of a row in the trash. */
+export function userIn ({ record: { deletedAt, deletedBy, ...user } }: Row<'trash'>): UserRecord {
+  return user
+}
+
+function restore ({ updatedAt, guard, event, tenant }: Of<'restore'>, { user: there, away }: UserRows): UserDecision {
+  if (away === null || !belongsTo(away.record, tenant)) return refused(NOT_FOUND)
+  if (!accepts(guard, away.record)) return refused(OTHER_VERSION)
+  if (there !== null) return refused({ code: 'field_taken', field: 'id' })
+  const before = userIn(away)
+  const user = { ...before, version: before.version + 1, updatedAt: later(updatedAt, before.updatedAt) }
+  return {
+    outcome: { code: 'done', changed: true, user },
+    writes: [
+      { in: 'trash', put: null, was: away },
+      { in: 'users', put: { record: user, keys: away.keys, of: null }, was: null }
+    ],
+    events: recorded(event, user),
+    rewrites: []
+  }
+}
+
+function purge ({ guard, event, erase, tenant, putAwayBefore }: Of<'purge'>, rows: UserRows): UserDecision {
+  const isMeant = (record: UserRecord): boolean => belongsTo(record, tenant)
+  const live = putAwayBefore === null && rows.user !== null && isMeant(rows.user.record) ? rows.user : null
+  const isAway = rows.away !== null && isMeant(rows.away.record) &&
+    (putAwayBefore === null || rows.away.record.deletedAt <= putAwayBefore)
+  const away = isAway ? rows.away : null
+  const user = live?.record ?? (away === null ? null : userIn(away))
+  if (user === null) return refused(NOT_FOUND)
+  if (!accepts(guard, user)) return refused(OTHER_VERSION)
+  const goesToo = away !== null && away.record.tenant === user.tenant ? away : null
+  return {
+    outcome: { code: 'done', changed: true, user, ...(live !== null && { types: [...LIVE_PURGE] }) },
+    writes: [
+      ...live === null ? [] : [{ in: 'users', put: null, was: live } as const],
+      ...goesToo === null ? [] : [{ in: 'trash', put: null, was: goesToo } as const]
+    ],
+    events: event === null
+      ? []
+      : [...live === null ? [] : [userEvent(deletionBefore(event), user)], purgeEvent(event, user)],
+    rewrites: erasureOf(erase, user)
+  }
+}
+
+/** Decides what a write makes of the rows of its user. @throws StorageError `fault` if a new user has the id of one */
+export function decideUser (write: UserWrite, rows: UserRows): UserDecision {
+  switch (write.type) {
+    case 'create': return create(write, rows)
+    case 'update': return update(write, rows)
+    case 'delete': return remove(write, rows)
+    case 'restore': return restore(write, rows)
+    case 'purge': return purge(write, rows)
+  }
+}

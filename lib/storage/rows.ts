@@ -1,0 +1,150 @@
+/**
+ * The door to a store: it keeps rows of collections, compares versions, and makes units of writes, each all or
+ * nothing. What a write means is decided before, in one place for all stores.
+ *
+ * Rules for every method:
+ * - Everything that is thrown is a `StorageError`: a store that is unreachable or full throws `unavailable`. Other
+ *   errors of a driver are `fault`, without their text; only mistakes of the program are rethrown.
+ * - Records are plain values, and texts come back exactly as they were given. A store that can't keep a text (NUL, a
+ *   lone surrogate) throws `fault`. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`).
+ * - What is given and returned is never changed afterwards, by neither side.
+ * - A look-up may be by any text of up to 1,000 bytes. What can't be stored is found nowhere.
+ */
+import type {
+  ApiKeyRecord, EventRecord, EventsPage, EventsRequest, Json, OnUsers, Page, PageRequest, PrunedEvents,
+  SchemaRequirements, UserFilter, UserKeys, UserPageRequest, UserRecord, UserSort
+} from './records.ts'
+import type { PutAway } from './user-writes.ts'
+import type { DeliveryRecord, WebhookRecord } from './webhook-store.ts'
+
+/** What every record has. */
+export interface Stored {
+  /** Unique in its collection. */
+  id: string
+  /** A write names the version that it replaces. */
+  version: number
+  /** The tenant that it belongs to. Absent: none. */
+  tenant?: string
+}
+
+/** The keys and words of a user. A store compares them byte by byte. */
+export type Keys = Required<UserKeys>
+
+/** What an idempotency key keeps of a call, or of one of its outcomes. */
+export interface KeptOutcomes extends Stored {
+  fingerprint: string
+  expiresAt: string
+  kept: Json
+}
+
+/** How often a key was used on a day; its id is the key, `/`, and the day. */
+export interface StoredUses extends Stored { day: string, uses: number }
+
+/** The collections, with the record of each. */
+export interface Collections {
+  /** Unique among those of a tenant: `keys.emailKey`, and the fields that `open` was asked to keep unique. */
+  users: { record: UserRecord, keys: Keys }
+  /** Users who can be restored. */
+  trash: { record: UserRecord & PutAway, keys: Keys }
+  /** Unique: `start`. */
+  apiKeys: { record: ApiKeyRecord & Stored, keys: null }
+  /** Each is of an API key. */
+  keyUses: { record: StoredUses, keys: null }
+  webhooks: { record: WebhookRecord & Stored, keys: null }
+  /** Each is of a webhook. */
+  deliveries: { record: DeliveryRecord & Stored, keys: null }
+  /** Some are of a user. */
+  idempotency: { record: KeptOutcomes, keys: null }
+  /** A row that all writers move who must see each other. */
+  marks: { record: Stored, keys: null }
+}
+
+export type CollectionName = keyof Collections
+
+/** `of`: the id of the row that it goes with; null: of none. */
+export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
+
+/**
+ * A write of a row. `was`: the row that is there, whose version must be the present one; null: there must be none with
+ * its id. `put`: the row in its place; null: it is taken away, with all rows that are of it. One of them is there.
+ */
+export type RowWrite<Name extends CollectionName = CollectionName> = {
+  [Each in Name]: { in: Each, put: Row<Each> | null, was: Row<Each> | null }
+}[Name]
+
+/** Which events are written anew: those of a subject, of changes by an actor, or of a tenant (null: of none). */
+export interface Rewrite {
+  of: { subject: string } | { actor: string } | { tenant: string | null }
+  /** Gives the event as it is to be: the same object where it stays. Its id, type and time stay. */
+  make: (event: EventRecord) => EventRecord
+}
+
+/** Writes that are made together, in their order, or not at all. Nobody sees only some of them. */
+export interface Unit {
+  writes: readonly RowWrite[]
+  /** Recorded in this order. */
+  events: readonly EventRecord[]
+  /** After them. */
+  rewrites: readonly Rewrite[]
+}
+
+/** What became of a unit. All but `ok` have changed nothing. `at`: the place of the write that was refused. */
+export type Outcome =
+  | { code: 'ok' }
+  /** The row has another version, is gone, or is there already; or the row that it is of is gone. */
+  | { code: 'changed', at: number }
+  /** Another row has the unique value of this member, or of this field. */
+  | { code: 'taken', at: number, member: 'emailKey' | 'start' | { field: string } }
+
+/** What identifies a row. */
+export type RowKey = { id: string } | { start: string }
+
+/** Which rows of a collection other than `users` are listed. All that is asked for must hold. */
+export interface RowsQuery {
+  /** null: those that belong to none. */
+  tenant?: string | null
+  /** Those of this row. */
+  of?: string
+  /** The member has one of these values. */
+  where?: { member: string, values: readonly string[] }
+  /** The member is not null, and at most this. */
+  upTo?: { member: string, value: string }
+  /** Default: by id. Rows with the same value are in the order of their ids; those with null are last. */
+  by?: string
+  page: PageRequest
+}
+
+/** The recorded events. */
+export interface RowLog {
+  /** As `EventLog.read`. */
+  read (request: EventsRequest): Promise<EventsPage | null>
+  history (
+    subject: string, page: { offset: number, limit: number, types?: readonly string[], tenant?: string }
+  ): Promise<Page<EventRecord>>
+  find (id: string): Promise<EventRecord | null>
+  /** The id of the last event before the first one whose id is this one or a greater one; of all, or of a tenant. */
+  before (id: string, tenant?: string): Promise<string | null>
+  /** Writes at most `limit` events anew that `make` changes, in one step, and returns how many. */
+  rewrite (rewrite: Rewrite, limit: number): Promise<number>
+  prune (before: string, limit: number): Promise<number>
+  pruned (): Promise<PrunedEvents[]>
+}
+
+/** A store of rows. */
+export interface RowStore {
+  readonly name: string
+  /** @throws StorageError `schema_behind`, `schema_newer`, `field_taken`, `unavailable` */
+  open (needs: SchemaRequirements, options: { migrate: boolean }): Promise<void>
+  close (): Promise<void>
+  /** Makes units, each by itself. Of concurrent ones that replace one version, one is `ok`. */
+  commit (units: readonly Unit[]): Promise<Outcome[]>
+  /** The rows with these keys, in their order. */
+  find<Name extends CollectionName> (name: Name, keys: readonly RowKey[]): Promise<Array<Row<Name> | null>>
+  /** A page with the exact number of all that match, from one snapshot. */
+  list<Name extends Exclude<CollectionName, 'users'>> (name: Name, query: RowsQuery): Promise<Page<Row<Name>>>
+  listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>>
+  walkUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
+  /** A page of the tenants that have a user or a key, with the number of users of each. */
+  listTenants (page: PageRequest): Promise<Page<{ id: string, users: number }>>
+  readonly log: RowLog
+}

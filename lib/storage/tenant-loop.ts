@@ -1,0 +1,111 @@
+// How tenants are removed and given users, on rows, for every store.
+
+import { isUserId } from '../core/ids.ts'
+import { forgotten, isErased } from './recorded-events.ts'
+import type { EventRecord } from './records.ts'
+import type { CollectionName, Rewrite, Row, RowStore, RowWrite, Unit } from './rows.ts'
+import type { AssignmentStep, TenantStore, UnassignedUser } from './tenant-store.ts'
+
+const EVENTS_TOGETHER = 1000
+
+const unitOf = (writes: RowWrite[], rewrites: Rewrite[] = []): Unit => ({ writes, events: [], rewrites })
+const page = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
+
+/** Gives events that belong to no tenant to one. */
+const assigned = (of: Rewrite['of'], tenant: string): Rewrite =>
+  ({ of, make: (event) => event.tenant === undefined ? { ...event, tenant } : event })
+
+/** Makes the tenants of a store of rows. */
+export function createTenantStore (store: RowStore): TenantStore {
+  const count = (outcomes: ReadonlyArray<{ code: string }>): number =>
+    outcomes.filter(({ code }) => code === 'ok').length
+
+  async function dropUsers (tenant: string, limit: number): Promise<number> {
+    const { items } = await store.listUsers({ emailKey: null, words: null, fields: {}, tenant }, page(limit))
+    const rows = await store.find('users', items.map(({ id }) => ({ id })))
+    return count(await store.commit(rows.flatMap((was) =>
+      was === null || was.record.tenant !== tenant ? [] : [unitOf([{ in: 'users', put: null, was }])])))
+  }
+
+  async function drop<Name extends Exclude<CollectionName, 'users'>> (
+    name: Name, tenant: string, limit: number, dropOf: (was: Row<Name>) => RowWrite
+  ): Promise<number> {
+    const { items } = await store.list(name, { tenant, page: page(limit) })
+    return count(await store.commit(items.map((was) => unitOf([dropOf(was)]))))
+  }
+
+  const steps: Array<(tenant: string, limit: number) => Promise<number>> = [
+    (tenant, limit) => drop('apiKeys', tenant, limit, (was) => ({ in: 'apiKeys', put: null, was })),
+    dropUsers,
+    (tenant, limit) => drop('trash', tenant, limit, (was) => ({ in: 'trash', put: null, was })),
+    (tenant, limit) => store.log.rewrite({ of: { tenant }, make: forgotten }, limit),
+    (tenant, limit) => drop('webhooks', tenant, limit, (was) => ({ in: 'webhooks', put: null, was }))
+  ]
+
+  /** Gives the deleted users and their events. */
+  async function assignRest (tenant: string): Promise<void> {
+    while (true) {
+      const { items } = await store.list('trash', { tenant: null, page: page(EVENTS_TOGETHER) })
+      if (items.length === 0) break
+      await store.commit(items.map((was) =>
+        unitOf([{ in: 'trash', put: { ...was, record: { ...was.record, tenant } }, was }])))
+    }
+    const isMeant = (event: EventRecord): boolean => isUserId(event.subject) && !isErased(event)
+    const subjects = new Set<string>()
+    const note = (event: EventRecord): EventRecord => {
+      if (isMeant(event)) subjects.add(event.subject)
+      return event
+    }
+    await store.log.rewrite({ of: { tenant: null }, make: note }, Infinity)
+    const ids = [...subjects]
+    for (let at = 0; at < ids.length; at += EVENTS_TOGETHER) {
+      const part = ids.slice(at, at + EVENTS_TOGETHER)
+      const there = await store.find('users', part.map((id) => ({ id })))
+      for (const id of part.filter((_, i) => there[i] === null)) {
+        await store.log.rewrite(assigned({ subject: id }, tenant), Infinity)
+      }
+    }
+  }
+
+  return {
+    list: (asked) => store.listTenants(asked),
+
+    async remove (tenant, limit) {
+      let done = 0
+      for (const step of steps) if (done < limit) done += await step(tenant, limit - done)
+      return done
+    },
+
+    async assign (tenant, { after, limit }) {
+      const from = after === null ? { offset: 0 } : { after }
+      const { items } = await store.listUsers(
+        { emailKey: null, words: null, fields: {} }, { order: 'asc', limit, from }
+      )
+      const step: AssignmentStep = { assigned: 0, refused: [], next: null }
+      for (let left = items.filter((user) => user.tenant === undefined).map(({ id }) => id); left.length > 0;) {
+        const rows = (await store.find('users', left.map((id) => ({ id }))))
+          .filter((row) => row !== null && row.record.tenant === undefined)
+        const meant = rows.flatMap((row) => row === null ? [] : [row])
+        const made = await store.commit(meant.map((was) => unitOf(
+          [{ in: 'users', put: { ...was, record: { ...was.record, tenant } }, was }],
+          [assigned({ subject: was.record.id }, tenant)]
+        )))
+        step.assigned += count(made)
+        left = []
+        for (const [i, outcome] of made.entries()) {
+          const id = meant[i]?.record.id ?? ''
+          if (outcome.code === 'changed') left.push(id)
+          if (outcome.code !== 'taken') continue
+          const refused: UnassignedUser = typeof outcome.member === 'object'
+            ? { id, code: 'field_taken', field: outcome.member.field }
+            : { id, code: 'email_taken' }
+          step.refused.push(refused)
+        }
+      }
+      const last = items.at(-1)
+      if (last !== undefined && items.length === limit) return { ...step, next: last.id }
+      await assignRest(tenant)
+      return step
+    }
+  }
+}
