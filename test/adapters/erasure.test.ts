@@ -6,7 +6,7 @@ import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
-import type { EventRecord, NewEvent } from '../../lib/storage/storage.ts'
+import type { EventRecord, NewEvent, UserWrite } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -128,19 +128,25 @@ const ways: Array<[name: string, run: (store: KitStorage, id: string) => Promise
     await store.putAwayUser(id, anyVersion, { deletedAt: '2026-02-02T00:00:00.000Z', deletedBy: null })
     await store.purgeUser(id, anyVersion, null, erasure())
   }],
+  ['a deletion in a batch', async (store, id) => {
+    // The second one finds nobody.
+    const write: UserWrite = { type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true }
+    await store.writeUsers([write, write], { atomic: false, idempotency: null })
+  }],
   ['an erasure alone', async (store, id) => store.eventLog?.erase(id)]
 ]
 
 for (const [name, run] of ways) {
   test(`${name} of a user with many events may take longer than another write`, async (t) => {
     const total = 5000
+    // 50 ms for a hundred events are three seconds. One has passed when the first part is written.
     const schema = temporarySchema(t)
     const host = postgresKnex(t)
     const advance = steadyClock(t)
     let isLate = false
     intercept(host, (statement, send) => {
       if (!isLate && statement.includes('SET data = q_data')) {
-        advance(total)
+        advance(total + 1000)
         isLate = true
       }
       return send()
@@ -151,7 +157,7 @@ for (const [name, run] of ways) {
     const events = `"${schema}".fastify_users_events`
     const columns = 'type, happened_at, context, subject, data, before'
     await sql(`INSERT INTO ${events} (id, ${columns}) SELECT 'evt_0' || lpad(n::text, 25, '0'), ${columns}
-      FROM ${events}, generate_series(1, 4000) AS n`)
+      FROM ${events}, generate_series(1, 6000) AS n`)
     await run(kitStorage(store), user.id)
     t.equal(isLate, true)
     const named = await sql(`SELECT count(*) FROM ${events} WHERE data ->> 'name' IS NOT NULL`)
