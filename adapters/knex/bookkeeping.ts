@@ -1,4 +1,5 @@
-import type { EventRecord } from '../../lib/storage/storage.ts'
+import { isStorable } from '../../lib/core/text.ts'
+import type { EventRecord, UserWrite } from '../../lib/storage/storage.ts'
 import type { Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param } from './drivers/driver.ts'
@@ -47,6 +48,19 @@ export function bookkeeping (dialect: Dialect, names: Names): Bookkeeping {
       if (rows.length > 0) await on(add, batch.values(rows))
     }
   }
+}
+
+/** As how many writes these count for the time that a transaction may take: each event that is erased takes some. */
+export async function countOf (
+  on: Query,
+  writes: readonly UserWrite[],
+  { writesToErase }: Bookkeeping
+): Promise<number> {
+  let count = writes.length
+  for (const write of writes) {
+    if ('erase' in write && write.erase && isStorable(write.id)) count += await writesToErase(on, write.id)
+  }
+  return count
 }
 
 /**

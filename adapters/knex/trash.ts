@@ -34,7 +34,7 @@ export function knexTrash (
   usersOn: (executor: Executor, books: Bookkeeping) => SingleWrites,
   books: Bookkeeping
 ): KnexTrash {
-  const { dialect, read, query, transaction } = executor
+  const { dialect, read, query, transaction, joined } = executor
   const { p, limit, forUpdate } = dialect
   const { deletedUsers, users } = names
   const find = `SELECT ${dialect.select(COLUMNS)} FROM ${deletedUsers} WHERE id = ${p(1)}`
@@ -142,7 +142,7 @@ export function knexTrash (
       const { id, erase } = write
       if (!isStorable(id)) return null
       const since = performance.now()
-      const writes = erase ? await books.writesToErase(query, id) : 0
+      const writes = erase && !joined ? await books.writesToErase(query, id) : 0
       return transaction((on) => purgeOn(on, write), { waitsFor: id, since, writes })
     }
   }

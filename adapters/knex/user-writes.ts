@@ -5,7 +5,7 @@ import {
 import type {
   Idempotency, Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesOptions, WritesResult
 } from '../../lib/storage/storage.ts'
-import { type Bookkeeping, bookkeepingAtEnd } from './bookkeeping.ts'
+import { type Bookkeeping, bookkeepingAtEnd, countOf } from './bookkeeping.ts'
 import { isLost, isOtherList, waitedTooLong } from './connection/driver-errors.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
@@ -194,7 +194,8 @@ export function knexWrites (
       made = result
       return result
     }
-    const runAll = (): Promise<WritesResult> => executor.transaction(work, { bounded: true, writes: writes.length })
+    const count = joined ? 0 : await countOf(executor.query, writes, books)
+    const runAll = (): Promise<WritesResult> => executor.transaction(work, { bounded: true, writes: count })
     try {
       // Retry if the connection was lost. The idempotency key tells the second attempt what the first one did.
       return await runAll().catch((error) => idempotency !== null && isLost(error) ? runAll() : Promise.reject(error))

@@ -50,7 +50,7 @@ export function knexUsers (
   compaction: Compaction,
   books: Bookkeeping
 ): Users {
-  const { query, transaction, dialect } = executor
+  const { query, transaction, dialect, joined } = executor
   const columns = dialect.select(USER_COLUMNS)
   const findById = userLookup(executor, names, ['id'])
   const findByEmailKey = emailLookup(executor, names)
@@ -118,7 +118,8 @@ export function knexUsers (
       const sql = dialect.returning(`DELETE FROM ${names.users} WHERE ${conditions.join(' AND ')}`, columns + keys)
       const remove = async (on: Query): Promise<Row | undefined> => (await on(sql, params, { waitsFor: id }))[0]
       const since = performance.now()
-      const writes = erase ? await books.writesToErase(query, id) : 0
+      // Inside of another transaction it has that one's time.
+      const writes = erase && !joined ? await books.writesToErase(query, id) : 0
       while (true) {
         const isAlone = event === null && !erase && putAway === undefined && !books.countsByHand
         const row = isAlone ? await remove(query) : undefined

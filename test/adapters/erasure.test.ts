@@ -1,13 +1,16 @@
-// Erasure of events while others prune the log, and while its transaction stays open.
+// Erasure of events: while others prune the log, while its transaction stays open, and of very many.
 import { test, type Test } from 'tap'
-import { type DeletionEvent, kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { type DeletionEvent, type KitStorage, kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage, type KnexStorage } from '../../adapters/knex/index.ts'
+import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
-import type { EventRecord, NewEvent } from '../../lib/storage/storage.ts'
+import type { EventRecord, NewEvent, UserWrite } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { steadyClock } from '../helpers/steady-clock.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
 const context = { actor: null, requestId: null }
@@ -117,3 +120,47 @@ test('an event that is erased before it has its position is not given up with th
   const ofAnn = (await allEvents(store)).filter(({ subject }) => subject === ann)
   t.strictSame(ofAnn.map(({ type }) => type), ['user.created', 'user.updated', 'user.deleted'])
 })
+
+/** The ways in which the events of a user are erased. */
+const ways: Array<[name: string, run: (store: KitStorage, id: string) => Promise<unknown>]> = [
+  ['a deletion', (store, id) => store.deleteUser(id, anyVersion, erasure())],
+  ['a purge', async (store, id) => {
+    await store.putAwayUser(id, anyVersion, { deletedAt: '2026-02-02T00:00:00.000Z', deletedBy: null })
+    await store.purgeUser(id, anyVersion, null, erasure())
+  }],
+  ['a deletion in a batch', async (store, id) => {
+    // The second one finds nobody.
+    const write: UserWrite = { type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true }
+    await store.writeUsers([write, write], { atomic: false, idempotency: null })
+  }],
+  ['an erasure alone', async (store, id) => store.eventLog?.erase(id)]
+]
+
+for (const [name, run] of ways) {
+  test(`${name} of a user with many events may take longer than another write`, async (t) => {
+    const total = 5000
+    // 50 ms for a hundred events are three seconds. One has passed when the first part is written.
+    const schema = temporarySchema(t)
+    const host = postgresKnex(t)
+    const advance = steadyClock(t)
+    let isLate = false
+    intercept(host, (statement, send) => {
+      if (!isLate && statement.includes('SET data = q_data')) {
+        advance(total + 1000)
+        isLate = true
+      }
+      return send()
+    })
+    const store = await migrated(t, storageOnKnex(host, { schema }, { limits: { wait: total, busy: 0, total } }))
+    const user = userOf(1)
+    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    const events = `"${schema}".fastify_users_events`
+    const columns = 'type, happened_at, context, subject, data, before'
+    await sql(`INSERT INTO ${events} (id, ${columns}) SELECT 'evt_0' || lpad(n::text, 25, '0'), ${columns}
+      FROM ${events}, generate_series(1, 6000) AS n`)
+    await run(kitStorage(store), user.id)
+    t.equal(isLate, true)
+    const named = await sql(`SELECT count(*) FROM ${events} WHERE data ->> 'name' IS NOT NULL`)
+    t.strictSame(named, [{ count: '0' }])
+  })
+}
