@@ -13,13 +13,14 @@ import type { ImportResult } from '../lib/transfer/import-run.ts'
 import type { RowTenants } from '../lib/transfer/row-tenants.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
 import { ofTenant, type TenantOptions } from './common.ts'
-import { lineOf, Refusal, UsageError } from './failure.ts'
+import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { untilInterrupted } from './interruption.ts'
 import { isLogged } from './keys.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
 import { createProgress } from './progress.ts'
+import { reasonsOf } from './refusals.ts'
 import { requirementsOf } from './schema.ts'
 import { hasTenants } from './tenants.ts'
 
@@ -80,7 +81,7 @@ export async function fieldsOfOptions (
 
 function resultText (called: string, result: ImportResult): string {
   const why = result.status === 'refused'
-    ? result.problem.errors?.map(lineOf).join(', ') ?? result.problem.detail
+    ? reasonsOf(result).join(', ')
     : result.id
   return `${printable(`${called}: ${result.status}${why === undefined ? '' : `: ${why}`}`)}\n`
 }

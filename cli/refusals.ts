@@ -1,4 +1,4 @@
-import type { ImportResult } from '../lib/transfer/import-run.ts'
+import type { ImportResult, RefusedRow } from '../lib/transfer/import-run.ts'
 import { lineOf } from './failure.ts'
 import { printable } from './printable.ts'
 
@@ -13,14 +13,19 @@ const EXAMPLES = 5
 // What of an address is wrong differs from row to row.
 const PLACE = /(?<=must be an e-mail address): .*$/s
 
+/** Why a row was refused: its faults, or what the storage says of it. */
+export function reasonsOf ({ problem: { errors, detail }, cause }: RefusedRow): string[] {
+  return errors?.map(lineOf) ?? [cause instanceof Error ? cause.message : detail]
+}
+
 /** Groups refusals by their reasons. A row with two faults counts for each. */
 export function createRefusals (): Refusals {
   const reasons = new Map<string, { count: number, examples: string[] }>()
   return {
     add (result, name) {
       if (result.status !== 'refused') return
-      const { problem } = result
-      for (const reason of problem.errors?.map((fault) => lineOf(fault).replace(PLACE, '')) ?? [problem.detail]) {
+      for (const each of reasonsOf(result)) {
+        const reason = each.replace(PLACE, '')
         const known = reasons.get(reason) ?? { count: 0, examples: [] }
         known.count++
         if (known.examples.length < EXAMPLES) known.examples.push(name)

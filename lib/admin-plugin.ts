@@ -7,6 +7,7 @@ import type { PageSettings } from './admin/page-settings.ts'
 import { relativePath } from './admin/relative-path.ts'
 import type { Texts } from './admin/texts.ts'
 import { readOptions } from './core/option-table.ts'
+import { endConnectionsOnClose } from './http/break-off.ts'
 import { servedFile, serveFile } from './http/responses/static-files.ts'
 import { requireMount } from './mount/mounts.ts'
 import { capabilitiesOperation } from './operations/capabilities.ts'
@@ -49,6 +50,7 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
   const { prefix, session = null, title = null, logo, accent, texts, language, direction } = options
   const styles = accent === undefined ? style : style + accentStyle(accent)
   await host.register(async function fastifyUsersAdmin (scope) {
+    endConnectionsOnClose(scope)
     const api = relativePath(scope.prefix, mount.path)
     const settings: PageSettings = { api, session, title, logo, language, direction, texts }
     serveFile(scope, '/', await servedFile(HTML, html), HEADERS)

@@ -34,8 +34,9 @@ export function creationSql (dialect: Dialect, names: Names) {
 
   // A conflict is no error here, so that it aborts no transaction of a host's.
   // Not VALUES: Citus takes no subquery there.
-  const insertOrFail = `INSERT INTO ${users} ${columns} SELECT ${typed} WHERE true`
-  const insert = `${insertOrFail} ON CONFLICT DO NOTHING RETURNING id`
+  const insertGiven = `INSERT INTO ${users} ${columns} SELECT ${typed} WHERE true`
+  const insert = `${insertGiven} ON CONFLICT DO NOTHING RETURNING id`
+  const insertOrFail = `${insertGiven} RETURNING id`
   const insertAllFrom = (rows: string) =>
     `INSERT INTO ${users} ${columns} SELECT ${stored((i) => `q_${COLUMNS[i]?.[0]}`)} ` +
     `FROM ${batch.lockTimeout}${rows} WHERE true${batch.order('q_email_key')} ON CONFLICT DO NOTHING RETURNING id`
@@ -57,7 +58,7 @@ export function creationSql (dialect: Dialect, names: Names) {
     // Only where `writesTwoTables`. Those that record have the values of the event behind the others.
     insertWithKey: `${claimed} ${insertClaimed}`,
     insertRecorded: recording('WITH', insert, first),
-    insertRecordedOrFail: recording('WITH', `${insertOrFail} RETURNING id`, first),
+    insertRecordedOrFail: recording('WITH', insertOrFail, first),
     insertWithKeyRecorded: recording(`${claimed},`, insertClaimed, first + KEY_VALUES),
     insertAllRecorded: `WITH q AS MATERIALIZED (SELECT * FROM ${batch.rows([...COLUMNS, ...EVENT_VALUES])}), ` +
       `written AS (${insertAllFrom('q')}), recorded AS (INSERT INTO ${events} (${EVENT_TARGETS}) ` +

@@ -1,3 +1,4 @@
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Idempotency, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { Param } from './drivers/driver.ts'
@@ -17,6 +18,12 @@ export interface Insertion {
   user: UserRecord
   values: Values
   event: NewEvent | null
+}
+
+/** @throws StorageError `fault` unless an insertion that nothing refused has added its row */
+function requireAdded (rows: readonly Row[]): void {
+  if (rows.length > 0) return
+  throw new StorageError('fault', 'the database added no user, and gave no error: a trigger of the table leaves it out')
 }
 
 /**
@@ -60,12 +67,12 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
   async function insertOrFail (insertion: Insertion, asked: Asked): Promise<void> {
     const { user, values, event } = insertion
     const options = { savepoint: true, ...asked }
-    if (isAlone(event)) await query(sql.insertOrFail, values, options)
+    if (isAlone(event)) requireAdded(await query(sql.insertOrFail, values, options))
     else if (writesTwoTables && event !== null) {
-      await query(sql.insertRecordedOrFail, [...values, ...userEventValues(event, user)], options)
+      requireAdded(await query(sql.insertRecordedOrFail, [...values, ...userEventValues(event, user)], options))
     } else {
       await transaction(async (on) => {
-        await on(sql.insertOrFail, values)
+        requireAdded(await on(sql.insertOrFail, values))
         await keepBooks(on, insertion)
       }, asked)
     }
@@ -104,7 +111,7 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
       return transaction(async (on) => {
         // The key first: a second call waits for it, and the user's address is not yet taken then.
         if ((await on(sql.claimKey, keyValues)).length === 0) return false
-        await on(sql.insertOrFail, values)
+        requireAdded(await on(sql.insertOrFail, values))
         await on(sql.setKeyUser, [key, user.id])
         await keepBooks(on, insertion)
         return true
@@ -113,7 +120,7 @@ export function userInsertions ({ dialect, query, transaction }: Executor, names
     return transaction(async (on) => {
       if ((await on(sql.findKey, [key, now])).length > 0) return false
       // The user first: if the host ends its transaction between the two, no key is left without its user.
-      await on(sql.insertOrFail, values)
+      requireAdded(await on(sql.insertOrFail, values))
       await on(sql.insertKey, [...keyValues, user.id])
       await keepBooks(on, insertion)
       return true

@@ -97,6 +97,20 @@ function endConnection ({ req }: ServerResponse): void {
   if (isOpen && req.complete) req.socket.destroySoon()
 }
 
+/**
+ * Has each response that a server sends while it closes end its connection. Fastify says so to requests that come then,
+ * but not to those that run: their connections would hold the server up for its `keepAliveTimeout`, 72 seconds.
+ */
+export function endConnectionsOnClose (scope: FastifyInstance): void {
+  let isClosing = false
+  scope.addHook('preClose', async () => { isClosing = true })
+  scope.addHook('onSend', (_request, reply, _payload, done) => {
+    // HTTP/2 has a frame for it, which Node.js sends.
+    if (isClosing) reply.raw.shouldKeepAlive = false
+    done()
+  })
+}
+
 /** Makes a controller for a response that can be broken off. @throws UsersError `storage_unavailable` while closing */
 export type Breakables = (reply: FastifyReply) => AbortController
 

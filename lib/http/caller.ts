@@ -26,12 +26,16 @@ export function hasScope (request: FastifyRequest, scope: Scope): boolean {
   return callerOf(request).principal.scopes.includes(scope)
 }
 
+/** The id of a request, as text: a host's `genReqId` may return a number or a bigint, which Fastify keeps. */
+export const requestIdOf = ({ id }: Pick<FastifyRequest, 'id'>): string => String(id)
+
 /** The context of the changes that a request makes. */
 export function contextOf (request: FastifyRequest): Context {
   const principal = request[CALLER]?.principal
-  if (principal === undefined) return { actor: null, requestId: request.id }
+  const requestId = requestIdOf(request)
+  if (principal === undefined) return { actor: null, requestId }
   const { type, id, name } = principal
-  return { actor: { type, id, name }, requestId: request.id }
+  return { actor: { type, id, name }, requestId }
 }
 
 /**

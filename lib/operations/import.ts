@@ -18,6 +18,8 @@ import type { Operation } from './operation.ts'
 
 const NDJSON = 'application/x-ndjson'
 const TEXT = { type: 'string' } as const
+// How many users that the storage refuses an import logs.
+const FAULTS_LOGGED = 20
 
 export interface ImportOperationOptions {
   /** The host's own fields. */
@@ -35,6 +37,17 @@ export interface ImportOperationOptions {
 
 type Results = AsyncGenerator<ImportResult[], void, undefined>
 type Reporter = ReturnType<typeof createReporter>
+
+/** Makes the function that logs the first faults among results. */
+function faultLog (request: FastifyRequest): (results: readonly ImportResult[]) => void {
+  let left = FAULTS_LOGGED
+  return (results) => {
+    for (const result of results) {
+      if (result.status !== 'refused' || result.cause === undefined || left-- <= 0) continue
+      request.log.error({ err: result.cause, line: result.line }, 'the storage refused a user of an import')
+    }
+  }
+}
 
 /**
  * The import of users. A request waits for a place under the limit when it starts, and then releases the place,
@@ -60,9 +73,11 @@ export function importOperation (
       clearInterval(checking)
       throw error
     })
+    const logFaults = faultLog(request)
     const stream = pacedStream(gone, async function * (_signal, pace) {
       try {
         for (let next = first; next.done !== true; next = await results.next()) {
+          logFaults(next.value)
           const lines = named(next.value).map((result) => `${JSON.stringify(result)}\n`).join('')
           if (lines !== '') yield * pace(lines)
         }

@@ -6,6 +6,7 @@ import { type Parameters, parseParameter } from '../core/parameters.ts'
 import { endOfTurn } from '../core/turn.ts'
 import type { RouteAccess } from '../http/admission/admission.ts'
 import { JSON_TYPE } from '../http/body.ts'
+import { requestIdOf } from '../http/caller.ts'
 import { tellClosed } from '../http/fastify-internals.ts'
 import { NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
@@ -72,7 +73,7 @@ export function handlerOf (
 
   return (request, reply) => traced(channels.operation, () => ({
     operation: operationId,
-    requestId: request.id
+    requestId: requestIdOf(request)
   }), async (trace) => {
     const answer = await handle(request, reply)
     if (trace !== null) trace.status = reply.statusCode

@@ -1,5 +1,6 @@
 import { UsersError } from '../core/errors.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
+import { isStorageError } from '../storage/storage-error.ts'
 import { shownId } from './dry-run-store.ts'
 import type { BatchRow } from './import-batches.ts'
 import type { FindAway, Judge, OnConflict, Verdict } from './import-judge.ts'
@@ -28,13 +29,17 @@ interface UpdatedRow extends Row<'updated' | 'skipped'> {
   id?: string
 }
 
-interface RefusedRow extends Row<'refused'> {
+export interface RefusedRow extends Row<'refused'> {
   /** Why it was refused. */
   problem: PartProblem
+  /** If the storage itself refused it, which is `internal`: its error. JSON omits it. */
+  cause?: unknown
 }
 
 // Attempts to write a row while others keep changing its user.
 const ATTEMPTS = 100
+// A storage that refuses so many rows in succession takes no more, for example because a right was revoked.
+const FAULTS_MAX = 100
 
 function resultOf (
   { line, version = 1 }: Pick<ImportRow, 'line'> & Partial<Pick<ImportRow, 'version'>>,
@@ -47,6 +52,32 @@ function resultOf (
   return { line, status, ...(id !== null && { id, ...(status === 'created' && { version }) }) }
 }
 
+/** True for what the storage itself refuses, for example by a trigger or a constraint of the host's. */
+const isFault = (error: unknown): error is UsersError =>
+  error instanceof UsersError && isStorageError(error.cause) && error.cause.code === 'fault'
+
+/** The result of a row that the storage itself refuses. */
+function faultOf (row: ImportRow, error: UsersError): ImportResult {
+  return Object.defineProperty(resultOf(row, refusal(error), null), 'cause', { value: error.cause })
+}
+
+/**
+ * Makes the function that says whether an import goes on after the results of a batch: a storage may refuse some rows,
+ * but one that has taken none yet, or refuses many in succession, has failed.
+ */
+function faultWatch (): (results: readonly ImportResult[], faults: ReadonlyMap<ImportResult, UsersError>) => void {
+  let works = false
+  let inSuccession = 0
+  return (results, faults) => {
+    works ||= results.some(({ status }) => status !== 'refused')
+    for (const result of results) {
+      const error = faults.get(result)
+      if (result.status !== 'refused') inSuccession = 0
+      if (error !== undefined && (!works || ++inSuccession > FAULTS_MAX)) throw error
+    }
+  }
+}
+
 /** What settles the rows of an import. */
 export interface Run {
   judge: Judge
@@ -55,11 +86,23 @@ export interface Run {
   onConflict: OnConflict
   failFast: boolean
   choosesIds: boolean
+  /** True in a transaction of the host's: after a fault it can only be rolled back. */
+  isJoined: boolean
 }
 
 /** Makes the function that imports one batch after the other. */
-export function batchImport ({ judge, store, findAway, onConflict, failFast, choosesIds }: Run, mayTry: boolean) {
+export function batchImport (run: Run, mayTry: boolean) {
+  const { judge, store, findAway, onConflict, failFast, choosesIds, isJoined } = run
   let expectsNew = mayTry
+  const requireWorking = faultWatch()
+  const faults = new Map<ImportResult, UsersError>()
+
+  function refusedBy (error: unknown, row: ImportRow): ImportResult {
+    if (isJoined || !isFault(error)) throw error
+    const result = faultOf(row, error)
+    faults.set(result, error)
+    return result
+  }
 
   /** Does what the verdict says; null: it does not hold any more. */
   async function carryOut (row: ImportRow, verdict: Verdict): Promise<ImportResult | null> {
@@ -79,7 +122,7 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
         const result = await carryOut(row, verdict)
         if (result !== null) return result
       } catch (error) {
-        if (!isFieldTaken(error)) throw error
+        if (!isFieldTaken(error)) return refusedBy(error, row)
         // The row is judged once more, because a storage may name this of several values that others have.
         if (isRefused) return resultOf(row, refusal(error), null)
         isRefused = true
@@ -96,8 +139,7 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
     if (row.id !== null && (!choosesIds || await store.find({ name: 'id', value: row.id }) !== null)) return null
     if (row.id !== null && await findAway(row.id) !== null) return null
     return carryOut(row, { status: 'created' }).catch((error: unknown) => {
-      if (!isFieldTaken(error)) throw error
-      return null
+      return isFieldTaken(error) ? null : refusedBy(error, row)
     })
   }
 
@@ -160,6 +202,8 @@ export function batchImport ({ judge, store, findAway, onConflict, failFast, cho
       }
     }
     results.sort((a, b) => a.line - b.line)
+    requireWorking(results, faults)
+    faults.clear()
     return { results, unlisted, goesOn: goesOn && stop === -1 }
   }
 }

@@ -95,7 +95,8 @@ export function createImports (parts: ImportParts) {
         const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })
-          const run = { judge, store, findAway, onConflict, failFast, choosesIds }
+          const isJoined = 'afterCommit' in storage
+          const run = { judge, store, findAway, onConflict, failFast, choosesIds, isJoined }
           const importBatch = batchImport(run, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
             await requests.yieldToRequests()

@@ -1,4 +1,5 @@
 // Connections that are lost, statements that conflict again and again, and work that is told to stop.
+import type { Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { untilAborted } from '../../adapters/knex/connection/deadlines.ts'
@@ -7,10 +8,12 @@ import { destroySocket } from '../../adapters/knex/drivers/pg.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { apiKeyOf, count, keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { testApp } from '../helpers/app.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
@@ -127,3 +130,34 @@ test('a statement that conflicts every time is given up as unavailable', async (
   const created = kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
   await t.rejects(created, { code: 'unavailable', driverCode: '40001' })
 })
+
+for (const [name, open] of Object.entries({
+  'postgres()': (connection: Knex.PgConnectionConfig, schema: string) =>
+    postgres({ connection: { ...connection }, schema }),
+  'knexStorage()': (connection: Knex.PgConnectionConfig, schema: string, t: Test) =>
+    knexStorage(pgHost(t, { connection }), { schema })
+})) {
+  test(`${name} is unavailable while a function for the password fails, and works again after it`, async (t) => {
+    const schema = temporarySchema(t)
+    const { hostname: host, port, username: user, password } = new URL(pgUrl())
+    let works = true
+    const connection = {
+      host,
+      port: Number(port),
+      user,
+      database: 'postgres',
+      application_name: schema,
+      password: async () => works ? password : Promise.reject(new Error('the service for tokens is down'))
+    }
+    const { app } = await testApp(t, { storage: await migrated(t, open(connection, schema, t)) })
+    await app.ready()
+    works = false
+    await terminate(schema)
+    const refused = { code: 'storage_unavailable', cause: { message: /no connection to the database can be opened/ } }
+    await until('the connections are lost', () => app.users.list().then(() => false, () => true))
+    await t.rejects(app.users.list(), refused)
+    await t.rejects(app.users.create({ name: 'Ann', email: 'ann@example.org' }), refused)
+    works = true
+    t.equal((await app.users.create({ name: 'Ann', email: 'ann@example.org' })).name, 'Ann')
+  })
+}

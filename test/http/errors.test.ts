@@ -22,6 +22,19 @@ test('problem details have the members of RFC 9457, and the id of the request', 
   })
 })
 
+test('the id of a request is text everywhere, whatever the host makes of it', async (t) => {
+  for (const made of [7, 7n]) {
+    const { app, call } = await testApp(t, { eventLog: true, server: { genReqId: () => Object(made).valueOf() } })
+    const ids: Array<string | null> = []
+    app.users.events.on('user.created', ({ requestId }) => { ids.push(requestId) })
+    const payload = { name: 'Ann', email: 'ann@example.org' }
+    t.equal((await call('POST', '/users', { payload })).statusCode, 201)
+    t.equal((await call('GET', '/users/x')).json().requestId, '7')
+    t.match((await call('GET', '/events?type=user.created')).json().data, [{ requestId: '7' }])
+    t.strictSame(ids, ['7'])
+  }
+})
+
 test('instanceof knows errors of another copy of the package, and classes that are derived', (t) => {
   class OfAnotherCopy extends createError('FASTIFY_USERS', '%s') {}
   class Mine extends UsersError {}

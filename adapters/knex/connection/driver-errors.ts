@@ -179,6 +179,19 @@ export function ofDriver (error: unknown): StorageError {
 }
 
 /**
+ * What keeps a connection from being opened may pass, unless the database itself says what is wrong: a function of the
+ * host's that gives passwords or settings may fail, as a service for tokens does.
+ */
+export function ofOpening (error: unknown): unknown {
+  const code = codeOf(error)
+  const says = code !== undefined && (MESSAGES.has(code) || REFUSED_SQLSTATE.test(code) || code.startsWith('SQLITE_'))
+  if (says || isStorageError(error) || ofDriver(error).code === 'unavailable') return error
+  const why = 'no connection to the database can be opened: its driver fails, or a function that gives passwords or ' +
+    'settings'
+  return new StorageError('unavailable', `${why} (${code ?? 'no code'})`, { driverCode: code })
+}
+
+/**
  * Turns what a driver or Knex threw into a StorageError. Only the code and a constraint's name are kept: their messages
  * and details hold SQL and values in clear.
  */

@@ -1,4 +1,5 @@
 import { isDiscarded, type Pool } from '../drivers/knex-internals.ts'
+import { acquire } from './time-limits.ts'
 
 // More reads on one connection would only wait there.
 const DEPTH_MAX = 64
@@ -32,7 +33,7 @@ export function shareConnections (
   function open (): SharedConnection {
     const free = takeFree()
     const each: SharedConnection = free === undefined
-      ? { opening: pool.acquireConnection(), connection: null, running: 0 }
+      ? { opening: acquire(pool), connection: null, running: 0 }
       : { opening: Promise.resolve(free), connection: { is: free }, running: 0 }
     shared.add(each)
     each.opening.then((connection) => { each.connection = { is: connection } }, () => shared.delete(each))

@@ -1,5 +1,6 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Pool } from '../drivers/knex-internals.ts'
+import { ofOpening } from './driver-errors.ts'
 
 /** How long work on a pool of our own may take, in milliseconds since it was requested. */
 export interface TimeLimits {
@@ -17,9 +18,18 @@ export const GROUP_WAIT_MS = 2000
 /** For a host's pool, which has its own limits. */
 export const UNLIMITED: TimeLimits = { wait: Infinity, busy: 0, total: Infinity }
 
+/** Acquires a connection, as soon as there is one. */
+export async function acquire (pool: Pick<Pool, 'acquireConnection'>): Promise<unknown> {
+  try {
+    return await pool.acquireConnection()
+  } catch (error) {
+    throw ofOpening(error)
+  }
+}
+
 /** Acquires a connection. @throws StorageError `unavailable` if none is free by `time`, of `performance.now()` */
 export function acquireBy (pool: Pool, time: number): Promise<unknown> {
-  const acquired = pool.acquireConnection()
+  const acquired = acquire(pool)
   if (time === Infinity) return acquired
   return new Promise((resolve, reject) => {
     let isLate = false

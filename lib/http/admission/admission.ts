@@ -7,7 +7,7 @@ import { BODY_MAX } from '../../core/limits.ts'
 import { parseJsonBytes } from '../../core/strict-json.ts'
 import { toUsersError } from '../../storage/storage-errors.ts'
 import { checkMediaType } from '../body.ts'
-import { requireWhole } from '../break-off.ts'
+import { endConnectionsOnClose, requireWhole } from '../break-off.ts'
 import { CALLER, callerOf } from '../caller.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { SecurityLog } from '../logging/security-log.ts'
@@ -132,6 +132,7 @@ export interface IsolateOptions extends AdmissionOptions {
  */
 export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ...admission }: IsolateOptions): void {
   admitRequests(scope, admission)
+  endConnectionsOnClose(scope)
   scope.removeAllContentTypeParsers()
   const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonBytes(body)
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parser)

@@ -4,6 +4,7 @@ import { UsersError } from '../../core/errors.ts'
 import { type Problem, toProblem } from '../../core/problem.ts'
 import { isStorageError } from '../../storage/storage-error.ts'
 import { CLOSING, endWithAnswer } from '../break-off.ts'
+import { requestIdOf } from '../caller.ts'
 import { OVERLOAD } from '../limits/concurrency-limit.ts'
 
 /** Makes the body of an error response: an object, or a promise of one. If it fails, problem details are sent. */
@@ -77,7 +78,7 @@ export function createErrorHandler (
     if (error.code === 'body_too_large') endWithAnswer(reply)
     if (error.headers !== undefined) reply.headers(error.headers)
     if (format === 'fastify') throw error
-    const problem = toProblem(error, request.id)
+    const problem = toProblem(error, requestIdOf(request))
     reply.code(error.statusCode)
     return format === 'problem' ? sendProblem(problem, reply) : sendFormatted(format, problem, request, reply)
   }
