@@ -1,7 +1,7 @@
 import type { Page, PageRequest, TenantPageRequest } from '../../lib/storage/storage.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
-import type { Condition } from './schema/field-indexes.ts'
+import type { Condition } from './dialects/value-sql.ts'
 import type { Column } from './tables/columns.ts'
 import { type Row, unpacked } from './tables/rows.ts'
 

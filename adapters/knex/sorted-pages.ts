@@ -2,7 +2,8 @@ import type { Page, SortedPageRequest, UserPlace, UserRecord, UserSort } from '.
 import type { Dialect } from './dialects/dialect.ts'
 import type { Statement } from './drivers/driver.ts'
 import { createValues, whereOf } from './pages.ts'
-import { type Condition, fieldValue, placed } from './schema/field-indexes.ts'
+import type { Condition } from './dialects/value-sql.ts'
+import { fieldValue, placed } from './schema/field-indexes.ts'
 import { type Column, USER_COLUMNS } from './tables/columns.ts'
 import { type Row, toUser, unpacked } from './tables/rows.ts'
 

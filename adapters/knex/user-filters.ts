@@ -2,7 +2,8 @@ import { isStorable } from '../../lib/core/text.ts'
 import { SORT_LENGTH } from '../../lib/storage/user-order.ts'
 import type { UserConditions, UserRange, UserValue } from '../../lib/storage/storage.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { type Condition, fieldIs, fieldValue } from './schema/field-indexes.ts'
+import type { Condition } from './dialects/value-sql.ts'
+import { fieldIs, fieldValue } from './schema/field-indexes.ts'
 
 const NOBODY: Condition = { sql: '1 = 0', values: [] }
 
@@ -20,16 +21,12 @@ function isOneOf (column: 'id' | 'email_key', given: readonly string[]): Conditi
   return values.length === 0 ? NOBODY : { sql: `${column} IN (${values.map(() => '?').join(', ')})`, values }
 }
 
-/** The condition that a field has one of these values. Texts are one list: an index finds them together. */
+/** The condition that a field has one of these values. */
 function isAmong (dialect: Dialect, field: string, given: readonly UserValue[]): Condition {
   const values = given.filter(canBeStored)
-  const isShort = (value: UserValue): value is string => typeof value === 'string' && value.length < SORT_LENGTH
-  const texts = values.filter(isShort)
-  const others = values.filter((value) => !isShort(value)).map((value) => fieldIs(dialect, field, value))
-  if (texts.length === 0) return either(others)
-  const { number, text } = fieldValue(dialect, field)
-  const list = texts.map(() => '?').join(', ')
-  return either([{ sql: `${number} = ${dialect.bounds.texts} AND ${text} IN (${list})`, values: texts }, ...others])
+  const isLong = (value: UserValue): boolean => typeof value === 'string' && value.length >= SORT_LENGTH
+  if (values.length < 2 || values.some(isLong)) return either(values.map((value) => fieldIs(dialect, field, value)))
+  return either(dialect.isAmong(fieldValue(dialect, field), values))
 }
 
 const COLUMNS = { createdAt: 'created_at', updatedAt: 'updated_at' } as const

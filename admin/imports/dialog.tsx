@@ -10,6 +10,7 @@ import { Columns } from './columns.tsx'
 import { showIn, useFileDrop } from './drop.ts'
 import { EncodingField, isUnicode } from './encoding.tsx'
 import { importFile, type Imported, isTable, type OnConflict } from './import.ts'
+import { withoutMembers } from './json-lines.ts'
 import { guess, isMappable, type Mapping, unused, written } from './mapping.ts'
 import { Refused } from './refused.tsx'
 import { beginningOf, type Table, tableOf } from './table-file.ts'
@@ -27,8 +28,8 @@ interface ImportDialogProps {
   onUndo: (created: readonly Selected[]) => void
 }
 
-/** A file, and how it is divided if it is a table. */
-interface Chosen { file: File, table: Table | null }
+/** A file, how it is divided if it is a table, and which members of its lines were left out. */
+interface Chosen { file: File, table: Table | null, left: readonly string[] }
 
 /** Imports users from a file, after it was checked: nothing is written before. */
 export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogProps) {
@@ -80,16 +81,19 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
     if (beginning === null) return setError(say('import.notText'))
     const isForeign = !await isUnicode(file).catch(() => true)
     if (latest.current !== file) return
-    if (isForeign) setForeign(file)
-    else read(file, beginning)
+    if (isForeign) return setForeign(file)
+    // The reasons of lines that were refused before: the server takes no such member.
+    const reason = say('import.reason')
+    const mended = isTable(file.name) ? null : await withoutMembers(file, beginning, reason).catch(() => null)
+    if (latest.current === file) read(mended ?? file, beginning, mended === null ? [] : [reason])
   }
-  function read (file: File, beginning: string): void {
+  function read (file: File, beginning: string, left: readonly string[] = []): void {
     const table = isTable(file.name) ? tableOf(beginning) : null
     // The same columns again keep what was chosen for them.
     if (table === null || table.columns.join('\n') !== chosen?.table?.columns.join('\n')) {
       setMapping(table === null ? {} : guess(table.columns.filter(isMappable), Object.keys(labels)))
     }
-    setChosen({ file, table })
+    setChosen({ file, table, left })
   }
   const input = (): HTMLInputElement | null | undefined => form.current?.querySelector('input[type=file]')
   const take = (file: File): void => {
@@ -99,8 +103,9 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
   useEffect(() => { if (dropped !== undefined) take(dropped) }, [])
   const isOver = useFileDrop(isBusy || phase === 'imported' ? null : take, true)
   const columns = chosen?.table?.columns
-  const ignored = columns === undefined ? [] : unused(mapping, columns)
+  const ignored = columns === undefined ? chosen?.left ?? [] : unused(mapping, columns)
   const map = columns === undefined ? '' : written(mapping, columns)
+  const hasOwnNames = columns === undefined || (map === '' && ignored.length === 0)
   async function send ({ file }: Chosen, isDry: boolean): Promise<void> {
     const { signal } = controller.current = new AbortController()
     setPhase(isDry ? 'checking' : 'importing')
@@ -109,7 +114,7 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
     if (!isDry) hasBegun.current = true
     try {
       setResult(await importFile(client, file, {
-        onConflict, isDry, map: map === '' && ignored.length === 0 ? null : map, signal, onProgress: setAnswered
+        onConflict, isDry, map: hasOwnNames ? null : map, signal, onProgress: setAnswered
       }))
       setPhase(isDry ? 'checked' : 'imported')
     } catch (error) {
@@ -162,7 +167,7 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
               />
             )}
             {columns !== undefined && (
-              <details open={map !== '' || ignored.length > 0}>
+              <details open={!hasOwnNames}>
                 <summary>{say('import.columns')}</summary>
                 <Columns
                   columns={columns}
@@ -173,9 +178,9 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
                     forget()
                   }}
                 />
-                {ignored.length > 0 && <p class='hint'>{say('import.ignored', { columns: ignored.join(', ') })}</p>}
               </details>
             )}
+            {ignored.length > 0 && <p class='hint'>{say('import.ignored', { columns: ignored.join(', ') })}</p>}
             <SelectField
               label={say('import.onConflict')}
               value={onConflict}

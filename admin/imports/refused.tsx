@@ -3,6 +3,7 @@ import { save } from '../parts/save.ts'
 import { useLoad } from '../state/load.ts'
 import { useSpeech } from '../state/texts.ts'
 import type { Imported } from './import.ts'
+import { withMember } from './json-lines.ts'
 import { namesOf, recordsOf, type Table, textOf, withCell } from './table-file.ts'
 
 interface RefusedProps {
@@ -46,8 +47,8 @@ export function Refused ({ file, table, from, refused, wordsOf }: RefusedProps) 
     for (const { line, text } of recordsOf(await textOf(file), table !== null)) {
       const isFirst = line === 1 || (line === 2 && /^sep=/i.test(found[0] ?? ''))
       const added = table !== null && isFirst && !/^sep=/i.test(text) ? heading : reasons.get(line)
-      // A line of JSON stays as it is: with a member more it could not be imported again.
-      if (added !== undefined) found.push(table === null ? text : withCell(text, table, added, isReplaced))
+      if (table === null && added !== undefined) found.push(withMember(text, heading, added))
+      else if (table !== null && added !== undefined) found.push(withCell(text, table, added, isReplaced))
       else if (table !== null && isFirst) found.push(text)
     }
     save(new Blob([`${found.join('\n')}\n`], { type: file.type }), `refused-${file.name}`)

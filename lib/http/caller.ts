@@ -47,6 +47,12 @@ export function addressOf (request: FastifyRequest): string | null {
   return typeof ip === 'string' && ip !== '' ? clientAddress(ip) : null
 }
 
+/** Who has a share of what all callers have in common: a tenant with all its keys, since it may make any number. */
+export function shareOf (request: FastifyRequest): string {
+  const { tenant } = callerOf(request).principal
+  return tenant === undefined ? callerKey(request) : `tenant:${tenant}`
+}
+
 /** A name of the caller that no other caller has: those of two tenants may have the same id. */
 export function callerKey (request: FastifyRequest): string {
   const { principal: { type, id, tenant } } = callerOf(request)

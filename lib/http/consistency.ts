@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Standbys, Storage, UserReads } from '../storage/storage.ts'
-import { CALLER } from './caller.ts'
+import { CALLER, shareOf } from './caller.ts'
 import { header } from './header-fields.ts'
 
 const TOKEN = 'consistency-token'
@@ -12,8 +12,8 @@ const TELLING = new Set([404, 409, 412, 422])
 
 const tokenBy = (position: () => Promise<string>): Promise<string> => position().catch(() => PRIMARY)
 
-/** Runs work when it has a place. */
-type Limited = <Value>(work: () => Promise<Value>) => Promise<Value>
+/** Runs work of a caller when it has a place. */
+type Limited = <Value>(work: () => Promise<Value>, caller: string) => Promise<Value>
 
 /** Reads users for a request under the limit of reads, and gives it a token if it has sent one. */
 export type ReadFor = <Value>(
@@ -28,12 +28,12 @@ export type ReadFor = <Value>(
  */
 export function readsOf (storage: Storage, limited: Limited): ReadFor {
   const { standbys } = storage
-  if (standbys === undefined) return (_call, read) => limited(() => read(storage))
+  if (standbys === undefined) return ({ request }, read) => limited(() => read(storage), shareOf(request))
   return async ({ request, reply }, read) => {
     const token = header(request, TOKEN)
     const reads = await standbys.reads(token)
     try {
-      return await limited(() => read(reads ?? storage))
+      return await limited(() => read(reads ?? storage), shareOf(request))
     } finally {
       // An error may tell what is stored too.
       if (token !== undefined) reply.header(TOKEN, await tokenBy(reads?.seen ?? standbys.position))

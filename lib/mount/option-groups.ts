@@ -92,8 +92,8 @@ export const limitOptions = {
   counters: converted<CounterOptions, CounterOptions>((given) => ({ ...given }), counters),
   /**
    * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 650 ms at
-   * most, or get 503 with `Retry-After` immediately if that can't help. Default: what the storage says, such as four
-   * for each connection.
+   * most, or get 503 with `Retry-After` immediately if that can't help. Callers take turns, so that none of them has
+   * all places. Default: what the storage says, such as four for each connection.
    */
   inFlight: optional<number>(positive),
   /**

@@ -5,7 +5,7 @@ import type { PageSize } from '../core/paging.ts'
 import { feedMeta } from '../events/in-process.ts'
 import type { EventLogService, FeedPage } from '../events/log.ts'
 import { feedParameters, historyParameters } from '../events/rules.ts'
-import { callerKey } from '../http/caller.ts'
+import { callerKey, shareOf } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { sendStream, wantsStream } from '../http/streams/event-stream.ts'
 import { appendHeader, header } from '../http/header-fields.ts'
@@ -54,7 +54,7 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
 
   async function sendFeed (call: OperationCall) {
     const { reply, query, faults } = call
-    const page = await limits.reads(() => log.feed(query, faults))
+    const page = await limits.reads(() => log.feed(query, faults), shareOf(call.request))
     if (page.next !== null) reply.header('link', `<${feedPath(call, page.next)}>; rel="next"`)
     return sendJson(reply, { data: page.events, meta: feedMeta(page) })
   }
@@ -64,7 +64,7 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
     const lastEventId = header(request, LAST_EVENT_ID)
     const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
     const onClose = takePlace(callerKey(request))
-    const following = await limits.reads(() => log.follow(from, faults)).catch((error) => {
+    const following = await limits.reads(() => log.follow(from, faults), shareOf(request)).catch((error) => {
       onClose()
       throw lastEventId === undefined ? error : aboutHeader(error, faults)
     })

@@ -5,7 +5,7 @@ import { IMPORT_LINE_MAX } from '../core/limits.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { bodyBrokenOff, type Breakables, isServerClosing } from '../http/break-off.ts'
-import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerOf, contextOf, hasScope, shareOf } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { header } from '../http/header-fields.ts'
 import { pacedStream, RECHECK_MS } from '../http/streams/paced-stream.ts'
@@ -128,7 +128,7 @@ export function importOperation (
         ...faults, ...parameterFaults(parameters, { report, maxRefused })
       ])
       hold(request, reply)
-      await limits.writes(async () => {})
+      await limits.writes(async () => {}, shareOf(request))
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')
       const rows = opened.fileRows(parts(), IMPORT_TYPES.get(type) ?? 'ndjson')
       // Before any row is read: a server that closes answers 503.

@@ -6,7 +6,7 @@ import { type Parameters, parseParameter } from '../core/parameters.ts'
 import { endOfTurn } from '../core/turn.ts'
 import type { RouteAccess } from '../http/admission/admission.ts'
 import { JSON_TYPE } from '../http/body.ts'
-import { requestIdOf } from '../http/caller.ts'
+import { requestIdOf, shareOf } from '../http/caller.ts'
 import { tellClosed } from '../http/fastify-internals.ts'
 import { NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { type ParsedQuery, parseQuery, queryOf } from '../http/query.ts'
@@ -65,7 +65,7 @@ export function handlerOf (
     tellClosed(reply)
     try {
       await endOfTurn()
-      return await limited(() => run(request, reply))
+      return await limited(() => run(request, reply), shareOf(request))
     } catch (error) {
       throw toUsersError(error)
     }

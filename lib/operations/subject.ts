@@ -3,7 +3,7 @@ import type { Scope } from '../api-keys/scopes.ts'
 import { requireScope } from '../http/admission/authentication.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import type { Breakables } from '../http/break-off.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, shareOf } from '../http/caller.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
@@ -71,7 +71,7 @@ export function subjectOperation (
       requireNoFaults(faults)
       hold(request, reply)
       const stream = await limits.reads(() =>
-        readingStream(begin(reply), textsOf(request.params.id), () => recheck(request)))
+        readingStream(begin(reply), textsOf(request.params.id), () => recheck(request)), shareOf(request))
       reply.type(`${JSON_TYPE}; charset=utf-8`)
       if (request.method !== 'HEAD') return reply.send(stream)
       stream.destroy()

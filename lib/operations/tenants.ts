@@ -2,6 +2,7 @@ import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { type ListedPage, type PageSize, pagingParameters } from '../core/paging.ts'
 import { TENANT } from '../core/tenant.ts'
+import { shareOf } from '../http/caller.ts'
 import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
 import { tenantId } from '../openapi/component-parts.ts'
 import type { TenantRecord } from '../storage/storage.ts'
@@ -58,7 +59,10 @@ export function tenantOperations (
       success: { status: 200, description: 'The page.', is: 'TenantList', headers: ['Link'] },
       codes: ['validation_failed'],
       limitsItself: true,
-      handler: async (call) => sendPage(call, await limitLists(() => tenants.list(call.query, call.faults, only)))
+      async handler (call) {
+        const list = () => tenants.list(call.query, call.faults, only)
+        return sendPage(call, await limitLists(list, shareOf(call.request)))
+      }
     },
     {
       tag,

@@ -4,7 +4,7 @@ import { DELIVERY_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
 import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../storage/webhook.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
-import { callerKey, callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerOf, contextOf, hasScope, shareOf } from '../http/caller.ts'
 import { type ConcurrencyLimits, NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { webhookId } from '../openapi/component-parts.ts'
 import type { Claims } from '../users/claims.ts'
@@ -12,9 +12,7 @@ import { idempotencyKeyFaults } from '../users/idempotency.ts'
 import type { WebhookCall } from '../webhooks/call.ts'
 import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { WebhooksService } from '../webhooks/service.ts'
-import {
-  type OwnerOf, requireBare, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf
-} from './answers.ts'
+import { type OwnerOf, requireBare, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf } from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
@@ -47,7 +45,8 @@ function shownDelivery ({ request }: OperationCall, delivery: Delivery): object 
 function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
   const { scopes } = callerOf(request).principal
   const context = contextOf(request)
-  return { context, priorFaults: faults, scopes, caller: callerKey(request), limited, claim: unclaimed }
+  const caller = shareOf(request)
+  return { context, priorFaults: faults, scopes, caller, limited: (work) => limited(work, caller), claim: unclaimed }
 }
 
 export interface WebhookOperationsOptions {

@@ -28,7 +28,9 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
     return user
   }
 
-  const textsOf = (user: UserRecord): string[] => keysOfUser(user, unique).map(textOfKey)
+  // Nobody asks for an id that was made.
+  const textsOf = (user: UserRecord): string[] =>
+    keysOfUser(user, unique).filter(({ name }) => name !== 'id' || isUserId(user.id)).map(textOfKey)
 
   /** Keeps a user, and frees the keys that it had before and has no more. */
   async function put (before: UserRecord | null, after: UserRecord): Promise<void> {

@@ -5,7 +5,7 @@ import type { Scopes } from './grants.ts'
 /** Where a call comes from. */
 export interface WebhookCall extends Call {
   scopes: Scopes
-  /** Whose turn it takes: a name that no other caller has, those of other tenants neither. */
+  /** Whose share it takes: a tenant with all its keys, or a caller. */
   caller: string
   /** Runs what uses the storage, of an operation that waits for more than that. */
   limited: <Value>(work: () => Promise<Value>) => Promise<Value>

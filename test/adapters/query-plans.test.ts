@@ -4,8 +4,10 @@ import { test, type Test } from 'tap'
 import type { Dialect } from '../../adapters/knex/dialects/dialect.ts'
 import { postgresDialect } from '../../adapters/knex/dialects/postgres/dialect.ts'
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite/dialect.ts'
+import { otherConditions } from '../../adapters/knex/user-filters.ts'
 import { ofTenant, pageStatement } from '../../adapters/knex/pages.ts'
-import { type Condition, fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
+import type { Condition } from '../../adapters/knex/dialects/value-sql.ts'
+import { fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
 import { sortedStatement } from '../../adapters/knex/sorted-pages.ts'
 import { USER_COLUMNS } from '../../adapters/knex/tables/columns.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
@@ -21,7 +23,10 @@ import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stor
 type GivenCondition = Condition | null | ((dialect: Dialect) => Condition)
 type From = { offset: number } | { after: string }
 
-const literal = (value: unknown) => typeof value === 'string' ? `'${value.replaceAll('\'', '\'\'')}'` : String(value)
+function literal (value: unknown): string {
+  if (Array.isArray(value)) return `ARRAY[${value.map(literal).join(', ')}]`
+  return typeof value === 'string' ? `'${value.replaceAll('\'', '\'\'')}'` : String(value)
+}
 
 /** A statement with values in place of its placeholders, as EXPLAIN needs it. */
 const filledIn = ({ sql, params }: Statement) =>
@@ -102,6 +107,18 @@ test('every look-up and every search uses an index', async (t) => {
   t.match(field.onFile, new RegExp(`${search('COVERING ')}\\n[^]*${search('')}`))
   t.notMatch(field.onFile, 'TEMP B-TREE', 'the index has them in the order of ids')
   t.comment(field.onPg, field.onFile)
+
+  for (const given of [[5, 6, 7], ['no', 'team'], [true, false]]) {
+    const among = await plan((dialect) => {
+      const [first, ...others] = otherConditions(dialect, { anyOf: { plan: given } })
+      if (first === undefined || others.length > 0) throw new Error('it is one condition')
+      return first
+    }, { offset: 0 })
+    t.match(among.onPg, /Index (Only )?Scan (using|on) fastify_users_field_plan_/)
+    t.notMatch(among.onPg, /Seq Scan on fastify_users_users|BitmapOr/)
+    t.match(among.onFile, /USING (COVERING )?INDEX fastify_users_field_plan_/)
+    t.notMatch(among.onFile, /SCAN fastify_users_users/)
+  }
 
   const after = await plan(null, { after: 'usr_00000000000000000000010000' })
   t.match(after.onPg, /Index (Only )?Scan using fastify_users_users_pkey/)

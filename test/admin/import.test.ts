@@ -164,6 +164,41 @@ test('a file can be dropped anywhere, is kept when the chooser is cancelled, and
   t.strictSame(troubles, [])
 })
 
+test('saves refused lines of JSON with their reasons, and takes the mended file again', { skip }, async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const { page, troubles } = await openTab(t, `${origin}/admin/`)
+  await signIn(page, await createKey())
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import users' })
+  const choose = (name: string, text: string) =>
+    dialog.getByLabel('File').setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(text) })
+  const check = async (counts: string): Promise<void> => {
+    await dialog.getByRole('button', { name: 'Check' }).click()
+    await dialog.getByText(`${counts} refused.`).waitFor()
+  }
+  const save = () => downloaded(page, () => dialog.getByRole('button', { name: 'Save the refused lines' }).click())
+  const bob = '{ "name": "Bob", "email": "bob", "seats": 1.0'
+  await choose('people.ndjson', `{"name":"Ada","email":"ada@example.org","seats":5}\n${bob} }\n{}\n{"name":\n`)
+  await check('1 would be created, 0 changed, 0 left as they are, 3')
+  const saved = await save()
+  const email = '"Refused because":"E-mail address: This does not have the right format."}'
+  const missing = '{"Refused because":"Name: This is required. E-mail address: This is required."}'
+  t.equal(saved.text, `${bob} ,${email}\n${missing}\n{"name":\n`)
+  await choose('refused-people.ndjson', saved.text)
+  await dialog.getByText('Columns that are not imported: Refused because').waitFor()
+  await check('0 would be created, 0 changed, 0 left as they are, 3')
+  t.equal((await save()).text, saved.text, 'the reasons of before make room for those of now')
+  await choose('refused-people.ndjson', saved.text.replace('"bob"', '"bob@example.org"').replace('1.0', '1.0, "x": 1'))
+  await check('0 would be created, 0 changed, 0 left as they are, 3')
+  t.match(await refusals(dialog), [/^Line 1 \(Bob\): x: /, /^Line 2: /, /^Line 3: /], 'what else is unknown is refused')
+  await choose('refused-people.ndjson', saved.text.replace('"bob"', '"bob@example.org"'))
+  await check('1 would be created, 0 changed, 0 left as they are, 2')
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click()
+  await dialog.getByText('1 created, 0 changed, 0 left as they are, 2 refused.').waitFor()
+  t.match((await users.list()).data, [{ name: 'Bob', seats: 1 }])
+  t.strictSame(troubles, [])
+})
+
 test('asks for the encoding of a file that is not in UTF-8, and imports its letters right', { skip }, async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   const { page, troubles } = await openTab(t, `${origin}/admin/`)

@@ -1,6 +1,8 @@
-// Shares for each caller: nobody holds all places for exports, imports and readings of what is stored of a person.
-import { test } from 'tap'
-import { ALL_SCOPES, testApp } from '../helpers/app.ts'
+// Shares for each caller: nobody holds all places for exports, imports, readings of what is stored of a person, and of
+// what reads and writes have in common.
+import { type Test, test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { endingOf } from '../helpers/exchanges.ts'
 import { listen } from '../helpers/raw.ts'
@@ -83,4 +85,70 @@ test('a key has at most 20 imports at a time', async (t) => {
   t.match(response.json(), refused(20, 'imports running'))
   running[0]?.end()
   await until('its place is free', async () => (await host.call('POST', '/users/import', options)).statusCode === 200)
+})
+
+/** Has calls wait from now on, until the end of a test. */
+function holding (t: Test) {
+  const held: Array<() => void> = []
+  let isOn = false
+  t.teardown(() => { for (const release of held) release() })
+  return {
+    held,
+    set (on: boolean): void {
+      isOn = on
+    },
+    in<Args extends unknown[], Value> (call: (...args: Args) => Promise<Value>) {
+      return async (...args: Args): Promise<Value> => {
+        if (isOn) await new Promise<void>((resolve) => held.push(resolve))
+        return call(...args)
+      }
+    }
+  }
+}
+
+for (const path of ['/users/:id/events', '/events', '/users']) {
+  test(`the keys of a tenant do not hold all places with GET ${path}: others are served`, async (t) => {
+    const hold = holding(t)
+    const storage = memory()
+    const { eventLog } = storage
+    if (eventLog === undefined) throw new Error('it has a log')
+    storage.listUsers = hold.in(storage.listUsers.bind(storage))
+    eventLog.history = hold.in(eventLog.history.bind(eventLog))
+    eventLog.read = hold.in(eventLog.read.bind(eventLog))
+    const host = await testApp(t, { storage, eventLog: true, tenants: true, limits: { inFlight: 4 } })
+    const acme = host.app.users.tenant('acme')
+    const { id } = await acme.create({ name: 'Ada', email: 'ada@example.org' })
+    const keys = await Promise.all(['1', '2'].map((name) => acme.apiKeys.create({ name, scopes: ALL_SCOPES })))
+    const called = path.replace(':id', id)
+    t.equal((await host.call('GET', called)).statusCode, 200, 'another caller is there')
+    hold.set(true)
+    const sent = Array.from({ length: 20 }, (_, n) =>
+      inject(host.app, 'GET', `/v1${called}`, { headers: { authorization: `Bearer ${keys[n % 2]?.key}` } }))
+    await until('three are read', () => hold.held.length === 3)
+    hold.set(false)
+    for (let n = 0; n < 5; n++) t.equal((await host.call('GET', called)).statusCode, 200)
+    t.equal(hold.held.length, 3)
+    for (const release of hold.held) release()
+    await Promise.all(sent)
+  })
+}
+
+test('a key does not hold both places for lists of tenants', async (t) => {
+  const hold = holding(t)
+  const storage = memory()
+  const { tenants } = storage
+  if (tenants === undefined) throw new Error('it has tenants')
+  tenants.list = hold.in(tenants.list.bind(tenants))
+  const host = await testApp(t, { storage, tenants: true })
+  const keys = await Promise.all(['1', '2'].map((name) =>
+    host.app.users.apiKeys.create({ name, scopes: ['tenants:read'] })))
+  const [one, two] = keys.map(({ key }) => ({ headers: { authorization: `Bearer ${key}` } }))
+  t.equal((await host.call('GET', '/tenants', two)).statusCode, 200)
+  hold.set(true)
+  const sent = Array.from({ length: 5 }, () => host.call('GET', '/tenants', one))
+  await until('one is read', () => hold.held.length === 1)
+  hold.set(false)
+  t.equal((await host.call('GET', '/tenants', two)).statusCode, 200)
+  for (const release of hold.held) release()
+  await Promise.all(sent)
 })

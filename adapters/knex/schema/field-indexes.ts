@@ -4,17 +4,11 @@ import { isFilterable } from '../../../lib/storage/storage-rules.ts'
 import { SORT_LENGTH } from '../../../lib/storage/user-order.ts'
 import type { JsonObject, SchemaRequirements, UserValue } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { Param } from '../drivers/driver.ts'
+import type { Condition } from '../dialects/value-sql.ts'
 import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // With this much of the field in it, a name has the 63 bytes that PostgreSQL keeps, or fewer.
 const READABLE_LENGTH = 11
-
-/** A condition in SQL, with `?` for each of its values. */
-export interface Condition {
-  sql: string
-  values: readonly Param[]
-}
 
 /** @throws TypeError for a name that can't be a part of SQL text */
 function requireFilterable (field: string): void {

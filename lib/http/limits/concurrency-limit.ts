@@ -2,8 +2,8 @@ import { UsersError } from '../../core/errors.ts'
 import { StorageError } from '../../storage/storage-error.ts'
 import { channels, traced } from '../../storage/tracing.ts'
 
-/** Runs work when it has a place, or throws UsersError `storage_unavailable`. */
-export type ConcurrencyLimit = <Value>(work: () => Promise<Value>) => Promise<Value>
+/** Runs work of a caller when it has a place, or throws UsersError `storage_unavailable`. */
+export type ConcurrencyLimit = <Value>(work: () => Promise<Value>, caller?: string) => Promise<Value>
 
 /** A limit for each class of work, so that neither takes the places of the other. */
 export interface ConcurrencyLimits {
@@ -30,6 +30,10 @@ const GROWTH_MS = 10
 const SAMPLE_MIN_MS = 200
 const SAMPLE_MAX_MS = 2000
 const REST_MS = 1000
+// The share of the places that one caller may hold while others are there.
+const CALLER_SHARE = 3 / 4
+// A caller counts as one who is there for so long after its latest work.
+const CALLER_MS = 60_000
 
 const REPORT_MS = 1000
 
@@ -102,8 +106,11 @@ export interface LimitSettings {
  * not overloaded. While work queues inside the storage, only so many places are used as end within 0.5 seconds at the
  * present pace (Little's law), and a quarter of them in any case. After a rest the places in use grow step by step, as
  * the window of a TCP connection does, so that a burst does not take all of them before it shows that it queues. Work
- * without a place waits, first come, first served, for 0.65 seconds at most, and 1.2 in a first burst. If that would
- * not do at the present pace, it is refused immediately.
+ * without a place waits for 0.65 seconds at most, and 1.2 in a first burst. If that would not do at the present pace,
+ * it is refused immediately.
+ *
+ * Callers take turns, and the work of each starts in its order. While there are several, none of them holds more than
+ * three quarters of the places in use. So a caller who sends more than is served has none of another's work refused.
  */
 export function createConcurrencyLimits (settings: LimitSettings): () => ConcurrencyLimit {
   const { places, isQueueing = () => false, onRefused = () => {} } = settings
@@ -113,83 +120,126 @@ export function createConcurrencyLimits (settings: LimitSettings): () => Concurr
 }
 
 function limitOf (places: number, isQueueing: () => boolean, refusal: () => UsersError): ConcurrencyLimit {
-  const waiting = new Set<() => void>()
+  /** The work of each caller that waits, in the order of their turns. */
+  const waiting = new Map<string, Set<() => void>>()
+  const held = new Map<string, number>()
   const speed = createSpeedometer()
   const first = Math.min(places, Math.max(PLACES_FIRST_MIN, places * PLACES_FIRST_SHARE))
   let running = 0
+  let queued = 0
+  let latest: string | null = null
+  let severalUntil = -Infinity
   /** How many places are in use at most while nothing queues inside the storage. */
   let open = first
   let idleSince = 0
   let growth: NodeJS.Timeout | undefined
 
-  function hasPlace (): boolean {
-    if (running < places * PLACES_MIN_SHARE) return true
-    if (!isQueueing()) return running < open
+  function placesNow (): number {
+    const least = places * PLACES_MIN_SHARE
+    if (!isQueueing()) return Math.max(least, open)
     open = first
     const interval = speed.interval()
-    return running < Math.min(places, interval === null ? first : WORK_TARGET_MS / interval)
+    return Math.max(least, Math.min(places, interval === null ? first : WORK_TARGET_MS / interval))
+  }
+
+  function hasPlace (caller: string, now = placesNow()): boolean {
+    if (running >= now) return false
+    const own = held.get(caller) ?? 0
+    return own === 0 || performance.now() >= severalUntil || own + 1 <= now * CALLER_SHARE
+  }
+
+  function note (caller: string): void {
+    if (caller === latest) return
+    if (latest !== null) severalUntil = performance.now() + CALLER_MS
+    latest = caller
   }
 
   /** Opens more places, as long as work waits for them and none queues inside the storage. */
   function grow (): void {
     growth = undefined
-    if (waiting.size === 0 || open >= places) return
+    if (queued === 0 || open >= places) return
     if (!isQueueing()) open = Math.min(places, open + first)
     startWaiting()
     growLater()
   }
 
   function growLater (): void {
-    if (waiting.size > 0 && open < places) growth ??= setTimeout(grow, GROWTH_MS).unref()
+    if (queued > 0 && open < places) growth ??= setTimeout(grow, GROWTH_MS).unref()
   }
 
-  function begin (): void {
+  function begin (caller: string): void {
     if (running === 0 && performance.now() - idleSince > REST_MS) open = first
     running++
+    held.set(caller, (held.get(caller) ?? 0) + 1)
   }
 
-  function leaveQueue (start: () => void): void {
-    waiting.delete(start)
-    if (waiting.size === 0) speed.pause()
+  function end (caller: string): void {
+    running--
+    const own = (held.get(caller) ?? 0) - 1
+    if (own === 0) held.delete(caller)
+    else held.set(caller, own)
+    if (running === 0) idleSince = performance.now()
+    if (queued > 0) speed.count()
+  }
+
+  function enqueue (caller: string, start: () => void): void {
+    const own = waiting.get(caller)
+    if (own === undefined) waiting.set(caller, new Set([start]))
+    else own.add(start)
+    if (queued++ === 0) speed.resume()
+  }
+
+  function leaveQueue (caller: string, start: () => void): void {
+    const own = waiting.get(caller)
+    own?.delete(start)
+    if (own?.size === 0) waiting.delete(caller)
+    if (--queued === 0) speed.pause()
   }
 
   function startWaiting (): void {
-    for (const start of waiting) {
-      if (!hasPlace()) return
-      leaveQueue(start)
+    for (const [caller, own] of waiting) {
+      const now = placesNow()
+      if (running >= now) return
+      const [start] = own
+      if (start === undefined || !hasPlace(caller, now)) continue
+      leaveQueue(caller, start)
+      // Behind all others, so that the loop comes to it again after them.
+      if (waiting.delete(caller)) waiting.set(caller, own)
       start()
     }
   }
 
   /** Waits for a place, and takes it. */
-  function place (): Promise<void> {
+  function place (caller: string): Promise<void> {
     const interval = speed.interval()
-    if (waiting.size * (interval ?? 0) > WAIT_MAX_MS) return Promise.reject(refusal())
-    if (waiting.size === 0) speed.resume()
+    // Before it come what the caller has waiting, and for each of that, and for itself, one of each other caller.
+    const before = Math.min(queued, ((waiting.get(caller)?.size ?? 0) + 1) * waiting.size)
+    if (before * (interval ?? 0) > WAIT_MAX_MS) return Promise.reject(refusal())
     return new Promise((resolve, reject) => {
       const start = (): void => {
-        begin()
+        begin(caller)
         clearTimeout(timer)
         resolve()
       }
       const timer = setTimeout(() => {
-        leaveQueue(start)
+        leaveQueue(caller, start)
         reject(refusal())
       }, interval === null ? WAIT_FIRST_MS : WAIT_MAX_MS)
-      waiting.add(start)
+      enqueue(caller, start)
+      // What waits may be work of a caller that holds its share.
+      startWaiting()
       growLater()
     })
   }
 
-  return async (work) => {
-    if (waiting.size === 0 && hasPlace()) begin()
-    else await traced(channels.wait, () => ({}), place)
+  return async (work, caller = '') => {
+    note(caller)
+    if (queued === 0 && hasPlace(caller)) begin(caller)
+    else await traced(channels.wait, () => ({}), () => place(caller))
     try {
       return await work()
     } finally {
-      running--
-      if (running === 0) idleSince = performance.now()
-      if (waiting.size > 0) speed.count()
+      end(caller)
       startWaiting()
     }
   }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UsersError } from '../../core/errors.ts'
-import { callerKey, callerOf } from '../caller.ts'
+import { shareOf } from '../caller.ts'
 import { OVERLOAD } from '../limits/concurrency-limit.ts'
 
 /** How many streams of one kind may be open. */
@@ -48,13 +48,12 @@ export type HoldPlace = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
  * Makes the function that gives each caller a share of what all callers have in common, so that none of them holds all
- * of it. The keys of a tenant have one share together, since it may make any number of them.
+ * of it.
  */
 export function createShares (perKey: number, what: string): HoldPlace {
   const take = createStreamPlaces({ perKey, total: Infinity }, what)
   return (request, { raw }) => {
-    const { tenant } = callerOf(request).principal
-    const release = take(tenant === undefined ? callerKey(request) : `tenant:${tenant}`)
+    const release = take(shareOf(request))
     if (raw.closed) release()
     else raw.once('close', release)
   }
