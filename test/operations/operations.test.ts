@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { integerParameter } from '../../lib/core/parameters.ts'
+import { CALLER } from '../../lib/http/caller.ts'
 import { NO_LIMITS } from '../../lib/http/limits/concurrency-limit.ts'
 import { collectionPath, handlerOf, queryFaults, typedParameters } from '../../lib/operations/route.ts'
 import type { Operation } from '../../lib/operations/operation.ts'
@@ -65,7 +66,8 @@ test('handlers throw nothing but UsersError', async (t) => {
     handlerOf({ ...operation, handler }, () => '', {
       useSemicolonDelimiter: false, limits: NO_LIMITS, handlerFor: null
     })
-  const [request, reply] = [Object({ url: '/users' }), Object({ raw: {} })]
+  const caller = { principal: { type: 'static_key', id: 'static:1', name: null, scopes: [] } }
+  const [request, reply] = [Object({ url: '/users', [CALLER]: caller }), Object({ raw: {} })]
   const failing = under(async () => { throw new TypeError('a bug') })
   await t.rejects(failing(request, reply), { name: 'UsersError', code: 'internal', cause: { message: 'a bug' } })
   const throwing = under(() => { throw new TypeError('a bug') })
