@@ -1,8 +1,10 @@
 import type { Knex } from 'knex'
+import { storageOn } from '../../lib/storage/old-door.ts'
+import type { RowStore } from '../../lib/storage/rows.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
+import { createUserWrites } from '../../lib/storage/user-loop.ts'
 import type { StorageInTransaction } from '../../lib/storage/storage.ts'
-import { knexApiKeys } from './api-keys.ts'
-import type { Executor, PoolExecutor, Query } from './connection/executor.ts'
+import type { Executor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
 import { createPoolExecutor, type PoolSettings } from './connection/pool-executor.ts'
@@ -14,31 +16,32 @@ import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
-import { eventErasure, knexEventLog } from './events/event-log.ts'
-import { type Bookkeeping, bookkeeping } from './bookkeeping.ts'
-import { createNumbering } from './events/numbering.ts'
+import { bookkeeping } from './bookkeeping.ts'
+import { knexEventLog } from './events/event-log.ts'
+import { createNumbering, type Numbering } from './events/numbering.ts'
 import { createDiskRoom } from './full-disk.ts'
 import { withFoundProfile } from './found-profile.ts'
 import type { KnexStorage } from './knex-storage.ts'
-import { knexKeyUses } from './key-uses.ts'
 import { readRecord } from './schema/recorded-schema.ts'
 import { inTrial, isAway, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
 import { createMigrator } from './schema/migrator.ts'
 import { type Names, namesOf, type NamingOptions } from './tables/names.ts'
 import { createStandbys, type ReplicaSettings } from './standbys.ts'
-import type { Row } from './tables/rows.ts'
+import { type Row, toUser } from './tables/rows.ts'
+import { rowsOn } from './rows/row-store.ts'
+import { tenantLists } from './tenants.ts'
+import { userLists } from './user-lists.ts'
+import { emailLookup, userLookup } from './user-lookup.ts'
 import { userReading } from './user-reading.ts'
 import { wordRemoval } from './removed-words.ts'
-import { knexTenants } from './tenants.ts'
-import { knexTrash } from './trash.ts'
-import { knexWrites } from './user-writes.ts'
-import { knexUsers } from './users.ts'
-import { knexWebhooks } from './webhooks.ts'
 import { fieldLists } from './schema/word-list.ts'
 
 // Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
+
+// The rows of so many users that were written last need not be read again to change them.
+const REMEMBERED = 10_000
 
 /**
  * Makes a storage on a Knex instance, which it does not close.
@@ -73,16 +76,37 @@ async function queryApart (knex: Knex, dialect: Dialect, sql: string): Promise<R
   }
 }
 
-/** Makes the trial of an executor's writes, in a transaction of its own. */
-function triedOn (pool: PoolExecutor, names: Names): (on: Query) => Promise<void> {
-  const books = bookkeeping(pool.dialect, names)
-  const lists = fieldLists(names)
-  const users = (executor: Executor) => knexUsers(executor, names, lists, createCompaction(pool, names), books)
-  return (on) => {
-    const nested = nestedExecutor(pool.dialect, on, names)
-    const trash = knexTrash(nested, names, users, books)
-    const writersOn = (executor: Executor) => ({ users: users(executor), trash })
-    return tryWrites(knexWrites(nested, names, writersOn, { books, words: lists.words }))
+/** What the stores of rows on one database share. */
+interface Shared {
+  names: Names
+  lists: ReturnType<typeof fieldLists>
+  compaction: ReturnType<typeof createCompaction>
+  numbering: Numbering
+}
+
+/** The rows of an executor. `snapshots`: reads beside the pool; null: inside a transaction. */
+function rowStoreOn (
+  executor: Executor,
+  snapshots: SnapshotReads | null,
+  { names, lists, compaction, numbering }: Shared
+): RowStore {
+  const books = bookkeeping(executor.dialect, names)
+  const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all })
+  const findById = userLookup(executor, names, ['id'])
+  return {
+    name: executor.dialect.name,
+    // A migrator does it.
+    async open () {},
+    async close () {},
+    ...rows,
+    async findUser (id) {
+      const [row] = await findById(id)
+      return row === undefined ? null : toUser(row)
+    },
+    listUsers: userLists(executor, names, compaction, emailLookup(executor, names)),
+    walkUsers: userReading(executor, names, snapshots),
+    listTenants: tenantLists(executor, names),
+    log: { ...knexEventLog(executor, names, numbering), rewrite }
   }
 }
 
@@ -97,10 +121,15 @@ function storageOf (
   const pool = createPoolExecutor(knex, names, settings)
   const compaction = createCompaction(pool, names)
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
+  const lists = fieldLists(names)
+  const numbering = createNumbering(pool, names)
+  const shared = { names, lists, compaction, numbering }
 
-  const books = bookkeeping(pool.dialect, names)
-
-  const tryAll = triedOn(pool, names)
+  // A trial has a list of words of its own: its tables may be rolled back.
+  const tryAll = (on: Query) => {
+    const nested = nestedExecutor(pool.dialect, on, names)
+    return tryWrites(createUserWrites(rowStoreOn(nested, null, { ...shared, lists: fieldLists(names) })))
+  }
   const apart = (sql: string) => queryApart(knex, pool.dialect, sql)
   const tryTables = pool.dialect.mayBeUnable
     ? (on: Query) => tryNewTables(on, { dialect: pool.dialect, names, tryAll, apart })
@@ -127,25 +156,18 @@ function storageOf (
   // A host may use a storage on its Knex instance again.
   let closing = new AbortController()
   const removeWords = wordRemoval(pool, names, () => closing.signal)
-  const lists = fieldLists(names)
   const disk = createDiskRoom()
-  const usersOn = (executor: Executor, books: Bookkeeping) =>
-    knexUsers(executor, names, lists, compaction, books)
-  const trashOn = (executor: Executor, books: Bookkeeping) => knexTrash(executor, names, usersOn, books)
-  const writersOn = (executor: Executor, books: Bookkeeping) =>
-    ({ users: usersOn(executor, books), trash: trashOn(executor, books) })
 
-  function storageOn (
+  function storageWith (
     executor: Executor,
     snapshots: SnapshotReads | null,
     close: () => Promise<void>
-  ): Omit<KnexStorage, 'eventLog' | 'webhooks' | 'tenants' | 'keyUses'> {
+  ): Omit<KnexStorage, 'standbys'> {
     const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
-    const { findUser, listUsers, prune } = usersOn(executor, books)
-    const { find, list, expired } = trashOn(executor, books)
-    const writeUsers = disk.noting(knexWrites(executor, names, writersOn, { books, words: lists.words }))
+    const rows = rowStoreOn(executor, snapshots, shared)
+    const storage = storageOn({ ...rows, commit: disk.noting(rows.commit) }, executor.joined ? 0 : REMEMBERED)
     return {
-      name: executor.dialect.name,
+      ...storage,
       ...migrator,
       async check (requirements) {
         await migrator.check(requirements)
@@ -165,49 +187,32 @@ function storageOf (
       connections: () => connectionsOf(knex),
       close,
       joinTransaction: join,
-      findUser,
-      listUsers,
       async prune (now) {
-        await prune(now)
+        await storage.prune(now)
         // Within a transaction of the host's it would hold up all other writers.
         if (!executor.joined) await removeWords()
-      },
-      async writeUsers (writes, options) {
-        // As in `eventLog.erase`. A transaction of the host's may have the only connection.
-        if (!executor.joined && writes.some((write) => 'erase' in write && write.erase)) await numbering.all()
-        return writeUsers(writes, options)
-      },
-      trash: { find, list, expired },
-      readUsers: userReading(executor, names, snapshots),
-      ...knexApiKeys(executor, names, books)
+      }
     }
   }
 
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    return { ...storageOn(executor, null, async () => {}), eraseEvents: eventErasure(executor, books), afterCommit }
+    // Others see its events after the commit.
+    const { eventLog, webhooks, tenants, keyUses, ...storage } = storageWith(executor, null, async () => {})
+    return { ...storage, eraseEvents: (userId, tenant) => eventLog.erase(userId, tenant), afterCommit }
   }
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
-  const close = async (): Promise<void> => {
+  const own = storageWith(pool, snapshots, async () => {
     closing.abort()
     closing = new AbortController()
     await standbys?.close()
     await snapshots.close()
     await compaction.close()
-  }
-  const numbering = createNumbering(pool, names)
-  const own = storageOn(pool, snapshots, close)
+  })
   const standbys = replicas && createStandbys({ executor: pool, names, compaction, reads: own }, replicas)
-  return {
-    ...own,
-    ...(standbys !== null && { standbys }),
-    eventLog: knexEventLog(pool, names, books, numbering),
-    webhooks: knexWebhooks(pool, names, books, numbering),
-    tenants: knexTenants(pool, names, compaction, books),
-    keyUses: knexKeyUses(pool, names)
-  }
+  return { ...own, ...(standbys !== null && { standbys }) }
 }
 
 /** Creates a storage on our own Knex instance, with the listener for changes of API keys. It closes both. */

@@ -111,6 +111,7 @@ export function memoryRows (): RowStore {
       const { items, total } = listed[name].list(query)
       return { items: structuredClone(items), total }
     },
+    findUser: async (id) => users.find({ id })?.record ?? null,
     async listUsers (filter, page) {
       const matches = found(filter)
       if (page.sort !== undefined) {

@@ -18,6 +18,16 @@ function valueOf (row: { record: object }, member: string): string | null {
 /** The place of a row in the order of a member. Those without a value are in none. */
 const placeOf = (value: string, id: string): string => placeKey({ value, id })
 
+type Bound = NonNullable<RowsQuery['upTo']>
+
+/** The place behind the last one within a bound. */
+const endOf = ({ value, isBelow = false }: { value: string, isBelow?: boolean }): string =>
+  `${placeOf(value, '')}${isBelow ? '' : '\u{ffff}'}`
+
+function isWithin (value: string | null, bound: Bound): boolean {
+  return value !== null && (bound.isBelow === true ? value < bound.value : value <= bound.value)
+}
+
 /** What a commit needs of a collection. */
 export interface RowTable<Of extends CollectionName> {
   /** The record that is there, which nobody changes. */
@@ -106,8 +116,8 @@ export class Table<Of extends Name> implements RowTable<Of> {
     return [...this.#ofTenant.sizes().keys()].filter((tenant) => tenant !== '')
   }
 
-  list ({ tenant, of, where, upTo, by, page }: RowsQuery): Page<Row<Of>> {
-    if (tenant === undefined && of === undefined && where === undefined && by !== undefined) {
+  list ({ tenant, of, where, upTo, without, by, page }: RowsQuery): Page<Row<Of>> {
+    if ([tenant, of, where, without].every((each) => each === undefined) && by !== undefined) {
       const found = this.#inOrder(by, upTo)
       if (found !== null) return { items: pageOf(found, page).map(({ row }) => row), total: found.size }
     }
@@ -117,16 +127,17 @@ export class Table<Of extends Name> implements RowTable<Of> {
     if (where !== undefined) parts.push(this.#withValues(where.member, where.values))
     if (upTo !== undefined) {
       const { ordered } = this.#indexOf(upTo.member)
-      parts.push(positionsOf(ordered.range(0, ordered.rank(`${placeOf(upTo.value, '')}\u{ffff}`))))
+      parts.push(positionsOf(ordered.range(0, ordered.rank(endOf(upTo)))))
     }
     const [first = this.#ordered] = parts.sort((a, b) => a.size - b.size)
-    const isPlain = parts.length < 2 && by === undefined && upTo === undefined
+    const isPlain = parts.length < 2 && by === undefined && upTo === undefined && without === undefined
     if (isPlain) return { items: pageOf(first, page).map(({ row }) => row), total: first.size }
     const found = first.range(0, first.size).filter(({ row }) =>
       (tenant === undefined || (row.record.tenant ?? null) === tenant) &&
       (of === undefined || row.of === of) &&
+      (without === undefined || valueOf(row, without) === null) &&
       (where === undefined || where.values.includes(valueOf(row, where.member) ?? '')) &&
-      (upTo === undefined || (valueOf(row, upTo.member) ?? '\u{ffff}') <= upTo.value))
+      (upTo === undefined || isWithin(valueOf(row, upTo.member), upTo)))
     // NUL is in no text, and those without a value come last.
     const key = ({ id, row }: Entry<Of>): string => by === undefined ? id : `${valueOf(row, by) ?? '\u{ffff}'}\0${id}`
     const sorted = found.map((entry) => ({ id: key(entry), entry })).sort((a, b) => a.id < b.id ? -1 : 1)
@@ -138,7 +149,7 @@ export class Table<Of extends Name> implements RowTable<Of> {
     const { ordered } = this.#indexOf(by)
     if (upTo === undefined) return ordered.size === this.#entries.size ? ordered : null
     if (upTo.member !== by) return null
-    const size = ordered.rank(`${placeOf(upTo.value, '')}\u{ffff}`)
+    const size = ordered.rank(endOf(upTo))
     return {
       size,
       rank: (key) => Math.min(size, ordered.rank(key)),

@@ -68,7 +68,7 @@ export function userTable () {
 
   /** What refuses a user with these values; null: nothing. */
   function refusalOf ({ record: { id, fields, tenant }, keys }: Row<'users'>): Refusal | null {
-    const holder = idOfEmail.get(placeOf(keys.emailKey, tenant))
+    const holder = idOfEmail.get(placeOf(keys.emailKey ?? entries.get(id)?.emailKey ?? '', tenant))
     if (holder !== undefined && holder !== id) return { code: 'taken', member: 'emailKey' }
     const field = byField.takenIn(id, fields, tenant)
     return field === null ? null : { code: 'taken', member: { field } }
@@ -138,9 +138,11 @@ export function userTable () {
     // Copying may throw, so it comes before anything is changed.
     const record = storedUser(row.record)
     const entry = entries.get(record.id)
-    if (entry !== undefined && entry.record.tenant === record.tenant) return change(entry, record, row.keys)
+    // Those that are not given stay.
+    const keys = keysOf({ emailKey: '', nameKey: '', ...entry, ...row.keys })
+    if (entry !== undefined && entry.record.tenant === record.tenant) return change(entry, record, keys)
     drop(record.id)
-    enter({ id: record.id, record, ...keysOf(row.keys) })
+    enter({ id: record.id, record, ...keys })
   }
 
   let searchedBy = ''

@@ -102,7 +102,7 @@ function update ({ changes, updatedAt, guard, event, tenant }: Of<'update'>, { u
       user,
       ...(user.status !== before.status && { types: updateTypes(before, user) })
     },
-    writes: [{ in: 'users', put: { record: user, keys: allKeys(changedKeys(keys, asked)), of: null }, was }],
+    writes: [{ in: 'users', put: { record: user, keys: changedKeys(keys, asked), of: null }, was }],
     events: event === null ? [] : updateEvents(event, before, user),
     rewrites: []
   }

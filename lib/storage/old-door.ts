@@ -11,7 +11,7 @@ import { belongsTo } from './storage-rules.ts'
 import { createTenantStore } from './tenant-loop.ts'
 import type { DeletedUser, Trash } from './trash.ts'
 import { createUserWrites, pauseBefore } from './user-loop.ts'
-import { before, createWebhookStore } from './webhook-loop.ts'
+import { createWebhookStore } from './webhook-loop.ts'
 
 const PRUNED_TOGETHER = 1000
 
@@ -92,8 +92,9 @@ function keyUsesOf (store: RowStore): KeyUseStore {
       return items.map(({ record: { day, uses } }) => ({ day, uses }))
     },
     async prune (day, limit) {
-      const value = before(`${day}T00:00:00.000Z`).slice(0, 10)
-      const { items } = await store.list('keyUses', { upTo: { member: 'day', value }, page: first(limit) })
+      const { items } = await store.list('keyUses', {
+        upTo: { member: 'day', value: day, isBelow: true }, page: first(limit)
+      })
       const made = await store.commit(items.map((was) =>
         ({ writes: [{ in: 'keyUses', put: null, was }], events: [], rewrites: [] })))
       return made.filter(({ code }) => code === 'ok').length
@@ -101,9 +102,12 @@ function keyUsesOf (store: RowStore): KeyUseStore {
   }
 }
 
-/** A store of rows as the services of today call it. */
-export function storageOn (store: RowStore): Storage {
-  const writeUsers = createUserWrites(store)
+/** What every store of rows has. */
+type Whole = Storage & Required<Pick<Storage, 'eventLog' | 'webhooks' | 'trash' | 'tenants' | 'keyUses'>>
+
+/** A store of rows as the services of today call it. `remembers`: as of `createUserWrites`. */
+export function storageOn (store: RowStore, remembers = 0): Whole {
+  const writeUsers = createUserWrites(store, remembers)
   const writeApiKey = createKeyWrites(store)
   return {
     name: store.name,
@@ -111,10 +115,7 @@ export function storageOn (store: RowStore): Storage {
     migrate: (needs = {}) => store.open(needs, { migrate: true }),
     close: () => store.close(),
     writeUsers,
-    async findUser (id) {
-      const [row] = await store.find('users', [{ id }])
-      return row?.record ?? null
-    },
+    findUser: (id) => store.findUser(id),
     listUsers: (filter, page) => store.listUsers(filter, page),
     readUsers: (filter, order, onPart, sort) => store.walkUsers(filter, order, onPart, sort),
     writeApiKey,

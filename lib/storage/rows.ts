@@ -27,8 +27,11 @@ export interface Stored {
   tenant?: string
 }
 
-/** The keys and words of a user. A store compares them byte by byte. */
-export type Keys = Required<UserKeys>
+/**
+ * The keys and words of a user. A store compares them byte by byte. Absent: those of the row that is there stay, as in
+ * a write that does not change what they are of.
+ */
+export type Keys = Partial<UserKeys>
 
 /** What an idempotency key keeps of a call, or of one of its outcomes. */
 export interface KeptOutcomes extends Stored {
@@ -107,8 +110,10 @@ export interface RowsQuery {
   of?: string
   /** The member has one of these values. */
   where?: { member: string, values: readonly string[] }
-  /** The member is not null, and at most this. */
-  upTo?: { member: string, value: string }
+  /** The member is not null, and at most this; if `isBelow`, less. */
+  upTo?: { member: string, value: string, isBelow?: true }
+  /** The member is null. */
+  without?: string
   /** Default: by id. Rows with the same value are in the order of their ids; those with null are last. */
   by?: string
   page: PageRequest
@@ -142,6 +147,8 @@ export interface RowStore {
   find<Name extends CollectionName> (name: Name, keys: readonly RowKey[]): Promise<Array<Row<Name> | null>>
   /** A page with the exact number of all that match, from one snapshot. */
   list<Name extends Exclude<CollectionName, 'users'>> (name: Name, query: RowsQuery): Promise<Page<Row<Name>>>
+  /** The users' records alone, as `find` gives them. */
+  findUser (id: string): Promise<UserRecord | null>
   listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>>
   walkUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
   /** A page of the tenants that have a user or a key, with the number of users of each. */

@@ -73,7 +73,9 @@ export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }
 }
 
 /** The keys and words of a user after changes. */
-export function changedKeys (keys: UserKeys, { name, email, fields, fieldWords }: UserChanges): UserKeys {
+export function changedKeys<Keys extends Partial<UserKeys>> (
+  keys: Keys, { name, email, fields, fieldWords }: UserChanges
+): Keys {
   return {
     ...keys,
     ...(name !== undefined && { nameKey: name.key, nameWords: name.words ?? [] }),

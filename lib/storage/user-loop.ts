@@ -1,11 +1,12 @@
 // How writes of users are made on rows: read, decide, commit, and decide again where others were faster.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { cloneFields } from '../core/json.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
 import { keptWrites, repetitionOf } from './kept-outcomes.ts'
-import type { EventRecord } from './records.ts'
+import type { EventRecord, UserRecord } from './records.ts'
 import type { Outcome, Rewrite, Row, RowStore, RowWrite, Unit } from './rows.ts'
 import { StorageError } from './storage-error.ts'
 import { creationAlone } from './storage-rules.ts'
@@ -36,13 +37,22 @@ class MetRows {
     this.#store = store
   }
 
-  /** Reads the rows that these writes need. `guesses`: new users, and who is put away, are taken for absent. */
-  async read (writes: readonly UserWrite[], guesses: boolean): Promise<void> {
-    const isNeeded = ({ type }: UserWrite): boolean => !guesses || (type !== 'create' && type !== 'restore')
-    const isAwayNeeded = (write: UserWrite): boolean => write.type === 'restore' || write.type === 'purge' ||
-      (write.type === 'delete' && write.putAway !== undefined && !guesses)
-    const users = [...new Set(writes.filter(isNeeded).map(idOf))]
-    const away = [...new Set(writes.filter(isAwayNeeded).map(idOf))]
+  /**
+   * Reads the rows that these writes need; null: none. `guesses`: new users, and who is put away, are taken for absent.
+   */
+  read (writes: readonly UserWrite[], guesses: boolean): Promise<void> | null {
+    const users = new Set<string>()
+    const away = new Set<string>()
+    for (const write of writes) {
+      const { type } = write
+      if (!guesses || (type !== 'create' && type !== 'restore')) users.add(idOf(write))
+      const putsAway = type === 'delete' && write.putAway !== undefined && !guesses
+      if (type === 'restore' || type === 'purge' || putsAway) away.add(idOf(write))
+    }
+    return users.size + away.size === 0 ? null : this.#readAll([...users], [...away])
+  }
+
+  async #readAll (users: readonly string[], away: readonly string[]): Promise<void> {
     const [userRows, awayRows] = await Promise.all([
       users.length === 0 ? [] : this.#store.find('users', users.map((id) => ({ id }))),
       away.length === 0 ? [] : this.#store.find('trash', away.map((id) => ({ id })))
@@ -111,9 +121,18 @@ function copyOf (outcome: WriteOutcome): WriteOutcome {
 
 const isDone = ({ code }: WriteOutcome): boolean => code === 'done'
 
-/** Makes the function that writes users on a store of rows, as `Storage.writeUsers` says. */
-export function createUserWrites (store: RowStore) {
+const NO_ROWS: UserRows = { user: null, away: null }
+
+/** The row of a user whose keys are not known. What does not change needs none. */
+const rowOf = (record: UserRecord): Row<'users'> => ({ record, keys: {}, of: null })
+
+/**
+ * Makes the function that writes users on a store of rows, as `Storage.writeUsers` says. `remembers`: of how many users
+ * the last row that was seen is kept, where reading it costs a round trip.
+ */
+export function createUserWrites (store: RowStore, remembers = 0) {
   const inTurn = createKeyedQueue()
+  const known = remembers === 0 ? null : new LRUCache<string, UserRecord>({ max: remembers })
 
   async function commit (unit: Unit): Promise<Outcome> {
     const [outcome] = await store.commit([unit])
@@ -130,14 +149,15 @@ export function createUserWrites (store: RowStore) {
     const taken = new Map<number, WriteOutcome>()
     const isAlone = creationAlone(writes, { idempotency }) !== null
     for (let attempt = 0; ; attempt++) {
-      await pauseBefore(attempt, since)
+      if (attempt > 0) await pauseBefore(attempt, since)
       // Of a creation it is taken for new, like its user.
       const known = idempotency === null || (isAlone && attempt === 0)
         ? null
         : await repetitionOf(store, idempotency, run)
       if (known?.result != null) return known.result
       const rows = new MetRows(store)
-      await rows.read(writes, attempt === 0)
+      const reading = rows.read(writes, attempt === 0)
+      if (reading !== null) await reading
       const { outcomes, unit, owners } = planOf(writes, rows, taken, atomic)
       const result = { outcomes, note, replayed: false }
       const isUndone = atomic && !outcomes.every(isDone)
@@ -157,12 +177,67 @@ export function createUserWrites (store: RowStore) {
     }
   }
 
+  /** The rows that a write alone meets: of a new user none, until the store says otherwise. */
+  async function rowsFor (write: UserWrite, attempt: number): Promise<UserRows> {
+    if (write.type === 'create' && attempt === 0) return NO_ROWS
+    const id = idOf(write)
+    const needsAway = write.type === 'restore' || write.type === 'purge'
+    const needsKeys = write.type === 'delete' && write.putAway !== undefined
+    const readAway = needsAway || (needsKeys && attempt > 0)
+    const isNew = write.type === 'restore' && attempt === 0
+    const [user, away] = await Promise.all([
+      needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
+      readAway ? store.find('trash', [{ id }]).then(([row]) => row ?? null) : null
+    ])
+    return { user, away }
+  }
+
+  async function recordOf (id: string): Promise<Row<'users'> | null> {
+    const record = await store.findUser(id)
+    return record && rowOf(record)
+  }
+
+  /** Makes a write of one user alone, with no key to keep. */
+  async function writeOne (write: UserWrite): Promise<WriteOutcome> {
+    const since = performance.now()
+    const id = idOf(write)
+    // The row that was seen last is a guess that saves the reading: the version proves it.
+    const takesSeen = write.type === 'update' || (write.type === 'delete' && write.putAway === undefined)
+    const seen = takesSeen ? known?.get(id) : undefined
+    for (let attempt = 0; ; attempt++) {
+      if (attempt > 0) await pauseBefore(attempt, since)
+      const isGuess = attempt === 0 && seen !== undefined
+      const made = decideUser(write, isGuess ? { user: rowOf(seen), away: null } : await rowsFor(write, attempt))
+      // What a guess refuses may be right by now.
+      if (isGuess && made.writes.length === 0) continue
+      if (made.writes.length === 0) return copyOf(made.outcome)
+      const outcome = await commit(made)
+      if (outcome.code === 'ok') {
+        note(id, made.writes)
+        return copyOf(made.outcome)
+      }
+      known?.delete(id)
+      if (outcome.code === 'taken') return refusalOf(outcome)
+    }
+  }
+
+  function note (id: string, writes: readonly RowWrite[]): void {
+    if (known === null) return
+    for (const write of writes) {
+      if (write.in !== 'users') continue
+      if (write.put === null) known.delete(id)
+      else known.set(id, { ...write.put.record, fields: cloneFields(write.put.record.fields) })
+    }
+  }
+
   return async (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> => {
     const [only] = writes
-    // Writers of one user wait for each other here, and need not meet in the store.
-    const { outcomes, ...result } = only !== undefined && writes.length === 1 && only.type !== 'create'
-      ? await inTurn(idOf(only), () => writeAll(writes, options))
-      : await writeAll(writes, options)
+    if (only !== undefined && writes.length === 1 && options.idempotency === null) {
+      // Writers of one user wait for each other here, and need not meet in the store.
+      const outcome = only.type === 'create' ? await writeOne(only) : await inTurn(idOf(only), () => writeOne(only))
+      return { outcomes: [outcome], note: null, replayed: false }
+    }
+    const { outcomes, ...result } = await writeAll(writes, options)
     return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
   }
 }

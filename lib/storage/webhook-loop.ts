@@ -31,9 +31,6 @@ const putDelivery = (delivery: DeliveryRecord, was: DeliveryRow | null): RowWrit
 
 const first = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
-/** The moment before one. */
-export const before = (moment: string): string => new Date(Date.parse(moment) - 1).toISOString()
-
 /** Makes the webhooks of a store of rows. */
 export function createWebhookStore (store: RowStore): WebhookStore {
   const inTurn = createKeyedQueue()
@@ -172,8 +169,8 @@ export function createWebhookStore (store: RowStore): WebhookStore {
 
     async prune (moment, limit) {
       const { items } = await store.list('deliveries', {
-        where: { member: 'status', values: ['succeeded', 'failed'] },
-        upTo: { member: 'createdAt', value: before(moment) },
+        without: 'dueAt',
+        upTo: { member: 'createdAt', value: moment, isBelow: true },
         page: first(limit)
       })
       const made = await store.commit(items.map((was) =>

@@ -17,16 +17,17 @@ const endOfTurn = () => new Promise((resolve) => { setImmediate(resolve) })
 function controlledGroups (concurrent: number) {
   const groups: Group[] = []
   const alone: string[] = []
-  const write = groupCommits({ groups: concurrent, wait: GROUP_WAIT_MS }, (all) => new Promise((resolve, reject) => {
+  const settings = { groups: concurrent, wait: GROUP_WAIT_MS }
+  const write = groupCommits<string>(settings, (id) => [id], (ids) => new Promise((resolve, reject) => {
     groups.push({
-      ids: all.map(([id]) => String(id)),
+      ids: [...ids],
       end (result) {
         if (result instanceof Error) reject(result)
         else resolve(result)
       }
     })
   }))
-  const ask = (id: string) => write(id, [id], async () => {
+  const ask = (id: string) => write(id, id, async () => {
     alone.push(id)
     return { id, alone: true }
   })

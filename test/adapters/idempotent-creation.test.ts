@@ -33,7 +33,7 @@ test('a key is free if its user is deleted while the key is looked up', async (t
   const storage = await migrated(t, knexStorage(host, { schema }))
   await create(storage, 1)
   intercept(host, async (statement, send) => {
-    if (statement.includes('SELECT fingerprint')) {
+    if (statement.includes('fingerprint AS')) {
       await sql(`delete from "${schema}".fastify_users_users where id = $1`, [userOf(1).id])
     }
     return send()

@@ -13,14 +13,14 @@ const GROUP_MAX = 256
 /** Makes one write by itself. `since`: when it was requested, by `performance.now()`. */
 type WriteAlone = (since: number) => Promise<Row | undefined>
 /** Makes all writes of a group. `since`: when the oldest was requested, by `performance.now()`. */
-type WriteAll = (all: ReadonlyArray<readonly Param[]>, since: number) => Promise<Row[]>
+type WriteAll<Value> = (all: readonly Value[], since: number) => Promise<Row[]>
 
-/** Writes the row of a user; `undefined` if there was nothing to write. `alone` makes the write by itself. */
-export type GroupedWrite = (id: string, values: readonly Param[], alone: WriteAlone) => Promise<Row | undefined>
+/** Writes a row; `undefined` if there was nothing to write. `alone` makes the write by itself. */
+export type GroupedWrite<Value> = (id: string, value: Value, alone: WriteAlone) => Promise<Row | undefined>
 
-interface Request {
+interface Request<Value> {
   id: string
-  values: readonly Param[]
+  value: Value
   /** When it was requested, by `performance.now()`. */
   since: number
   alone: WriteAlone
@@ -34,17 +34,21 @@ interface Request {
  * with fewer statements running, it starts at the end of the turn. If the database refuses a group, each of its writes
  * is made alone, so that none fails because of another. `writeAll` never gets the same id twice.
  */
-export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'>, writeAll: WriteAll): GroupedWrite {
-  let waiting: Request[] = []
+export function groupCommits<Value> (
+  { groups, wait }: Pick<Batching, 'groups' | 'wait'>,
+  valuesOf: (value: Value) => readonly Param[],
+  writeAll: WriteAll<Value>
+): GroupedWrite<Value> {
+  let waiting: Array<Request<Value>> = []
   let running = 0
   /** The writes that run alone and that others still wait for, oldest first, with when each began. */
   const singles = new Map<() => void, number>()
   let overtaking: NodeJS.Timeout | undefined
 
   /** Takes the next group. Writes that have waited too long fail, so that they do not pile up on a slow database. */
-  function takeGroup (): Request[] {
-    const group = new Map<string, Request>()
-    const later: Request[] = []
+  function takeGroup (): Array<Request<Value>> {
+    const group = new Map<string, Request<Value>>()
+    const later: Array<Request<Value>> = []
     const oldest = performance.now() - wait
     let seen = 0
     for (const request of waiting) {
@@ -68,7 +72,7 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
   }
 
   /** A single write is cheaper as a plain statement. */
-  function writeOne ({ since, alone, resolve }: Request): void {
+  function writeOne ({ since, alone, resolve }: Request<Value>): void {
     running++
     const leave = (): void => {
       if (!singles.delete(leave)) return
@@ -93,10 +97,10 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
     }, Math.max(1, began + LOCK_WAIT_MS - performance.now()))
   }
 
-  async function writeGroup (group: readonly Request[]): Promise<void> {
+  async function writeGroup (group: ReadonlyArray<Request<Value>>): Promise<void> {
     running++
     const oldest = Math.min(...group.map(({ since }) => since))
-    const rows = await writeAll(group.map(({ values }) => values), oldest).catch((error: unknown) => ({ error }))
+    const rows = await writeAll(group.map(({ value }) => value), oldest).catch((error: unknown) => ({ error }))
     running--
     // Start the next group first: the database writes it while this group is answered.
     flush()
@@ -112,12 +116,12 @@ export function groupCommits ({ groups, wait }: Pick<Batching, 'groups' | 'wait'
     for (const { id, resolve } of group) resolve(written.get(id))
   }
 
-  return (id, values, alone) => {
+  return (id, value, alone) => {
     // One text that can't be stored would make the database refuse the whole group.
     const since = performance.now()
-    if (!values.every(isStorableParam)) return alone(since)
+    if (!valuesOf(value).every(isStorableParam)) return alone(since)
     return new Promise((resolve, reject) => {
-      const length = waiting.push({ id, values, since, alone, resolve, reject })
+      const length = waiting.push({ id, value, since, alone, resolve, reject })
       // If others are waiting, a flush is already due at the end of the turn or of a group.
       if (length > 1) return
       if (running < groups) atEndOfTurn(flush)

@@ -1,13 +1,13 @@
 import { afterPruning } from '../../../lib/storage/recorded-events.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
-import type { EventLog, EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
+import type { RowLog } from '../../../lib/storage/rows.ts'
+import type { EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import { EVENT_COLUMNS, PRUNED_COLUMNS } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 import { type Row, toEvent, unpacked } from '../tables/rows.ts'
 import { pageOfEvents } from './event-pages.ts'
-import type { EventWrites } from './event-writes.ts'
 import type { Numbering } from './numbering.ts'
 
 /** The statements that read and prune events, beside those of pages. */
@@ -35,29 +35,29 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
     prune: `DELETE FROM ${events} WHERE position IN ` +
       `(SELECT position FROM (${withNext}) AS q WHERE next IS NOT NULL AND latest < ${p(2)}) ` +
       'RETURNING position, id, type',
+    /** The event before an id, in two steps; `ofTenant`: the last value of each is the tenant. */
+    before (ofTenant: boolean) {
+      const of = (n: number) => ofTenant ? ` AND tenant = ${p(n)} AND tenant <> ''` : ''
+      const last = (condition: string) =>
+        `SELECT id FROM ${events} WHERE position > 0${condition} ORDER BY position DESC LIMIT 1`
+      return {
+        newest: last(of(1)),
+        /** 1: id. */
+        firstFrom: `SELECT min(position) AS position FROM ${events} WHERE id >= ${p(1)} AND position > 0${of(2)}`,
+        /** 1: position. */
+        event: last(` AND position < ${p(1)}${of(2)}`)
+      }
+    },
     pruned: `SELECT ${select(PRUNED_COLUMNS)} FROM ${prunedEvents} ORDER BY place`,
     forget: `DELETE FROM ${prunedEvents}`,
     note: `INSERT INTO ${prunedEvents} (place, type, id, greatest_id) VALUES (${[1, 2, 3, 4].map(p).join(', ')})`
   }
 }
 
-/** Makes the erasure of events, in a transaction of its own or in the one of the host. */
-export function eventErasure ({ query, transaction }: Executor, writes: EventWrites): EventLog['erase'] {
-  return async (userId, tenant) => {
-    if (!isStorable(userId)) return 0
-    const since = performance.now()
-    const counted = await writes.writesToErase(query, userId)
-    return transaction((on) => writes.erase(on, userId, tenant), { waitsFor: userId, since, writes: counted })
-  }
-}
-
 /** The recorded events in SQL. */
 export function knexEventLog (
-  executor: Executor,
-  names: Names,
-  writes: EventWrites,
-  numbering: Numbering
-): EventLog {
+  executor: Executor, names: Names, numbering: Numbering
+): Omit<RowLog, 'rewrite'> {
   const { dialect, read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
 
@@ -140,10 +140,15 @@ export function knexEventLog (
       return { items: unpacked(EVENT_COLUMNS, row?.['items']).map(toEvent), total: Number(row?.['total']) }
     },
 
-    async erase (userId, tenant) {
-      // Those that have no position yet are changed only where the user is their subject.
+    async before (id, tenant) {
       await numbering.all()
-      return eventErasure(executor, writes)(userId, tenant)
+      const of = tenant === undefined ? [] : [tenant]
+      const { newest, firstFrom, event } = sql.before(tenant !== undefined)
+      // A plan for any id would look through the whole log for the first one.
+      const [first] = await read(firstFrom, [id, ...of], { keepPlan: false })
+      const position = first?.['position'] ?? null
+      const [before] = position === null ? await read(newest, of) : await read(event, [String(position), ...of])
+      return before === undefined ? null : String(before['id'])
     },
 
     async prune (before, limit) {

@@ -11,7 +11,7 @@ import { fieldWords, makeFieldWords, recordList } from './field-words.ts'
 import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import { readRecord, type RecordedSchema } from './recorded-schema.ts'
-import { countingTables } from './tables.ts'
+import { countingTables } from './counting-tables.ts'
 
 const LOCKS_TRIES = 20
 

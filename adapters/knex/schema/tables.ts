@@ -2,6 +2,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 import { EVENT_BLOCK } from '../tables/event-places.ts'
 import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
 import { WORD_COLUMNS, WORD_LIST } from '../tables/columns.ts'
+import { countingTables } from './counting-tables.ts'
 import type { Names } from '../tables/names.ts'
 
 function usersTable ({ schema, words }: Dialect, names: Names): string[] {
@@ -45,6 +46,7 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
     `CREATE TABLE ${apiKeys} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('api_keys_id_form')} CHECK (${isId('id', 'key')}),
+        version integer NOT NULL DEFAULT 1,
         name text NOT NULL,
         scopes text NOT NULL,
         start ${bytewise} NOT NULL CONSTRAINT ${quoted('api_keys_start_unique')} UNIQUE,
@@ -62,7 +64,8 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
         rate_limit_window integer,
         tenant ${bytewise} NOT NULL DEFAULT ''
       )`,
-    `CREATE INDEX ${quoted('api_keys_tenant')} ON ${apiKeys} (tenant, id) WHERE tenant <> ''`
+    `CREATE INDEX ${quoted('api_keys_tenant')} ON ${apiKeys} (tenant, id) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('api_keys_rotated_from')} ON ${apiKeys} (rotated_from) WHERE rotated_from IS NOT NULL`
   ]
 }
 
@@ -70,13 +73,23 @@ function apiKeysTable ({ schema: { bytewise, moment, isId } }: Dialect, { apiKey
 function apiKeyUsesTable ({ schema: { bytewise, reference } }: Dialect, { apiKeys, apiKeyUses, quoted }: Names) {
   return [
     `CREATE TABLE ${apiKeyUses} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('api_key_uses_pkey')} PRIMARY KEY,
+        version integer NOT NULL,
         key_id ${bytewise} NOT NULL${reference(quoted('api_key_uses_key_fkey'), apiKeys)},
         day ${bytewise} NOT NULL,
-        uses bigint NOT NULL,
-        CONSTRAINT ${quoted('api_key_uses_pkey')} PRIMARY KEY (key_id, day)
+        uses bigint NOT NULL
       )`,
+    `CREATE INDEX ${quoted('api_key_uses_key')} ON ${apiKeyUses} (key_id, id)`,
     `CREATE INDEX ${quoted('api_key_uses_day')} ON ${apiKeyUses} (day)`
   ]
+}
+
+/** Rows that all writers move who must see each other. */
+function marksTable ({ schema: { bytewise } }: Dialect, { marks, quoted }: Names): string[] {
+  return [`CREATE TABLE ${marks} (
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('marks_pkey')} PRIMARY KEY,
+        version integer NOT NULL
+      )`]
 }
 
 /** For a batch, `user_id` is null and `result` has the outcomes. */
@@ -84,7 +97,8 @@ function idempotencyKeysTable ({ schema: { bytewise, moment, reference } }: Dial
   const { idempotencyKeys, users, quoted } = names
   return [
     `CREATE TABLE ${idempotencyKeys} (
-        key ${bytewise} NOT NULL CONSTRAINT ${quoted('idempotency_keys_pkey')} PRIMARY KEY,
+        id ${bytewise} NOT NULL CONSTRAINT ${quoted('idempotency_keys_pkey')} PRIMARY KEY,
+        version integer NOT NULL,
         fingerprint text NOT NULL,
         user_id ${bytewise}${reference(quoted('idempotency_keys_user_fkey'), users)},
         result text NOT NULL,
@@ -136,6 +150,7 @@ function deletedUsersTable ({ schema: { bytewise, json, moment, isId } }: Dialec
     `CREATE TABLE ${deletedUsers} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('deleted_users_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('deleted_users_id_form')} CHECK (${isId('id', 'usr')}),
+        version integer NOT NULL,
         tenant ${bytewise} NOT NULL DEFAULT '',
         deleted_at ${moment} NOT NULL,
         deleted_by ${json},
@@ -153,6 +168,7 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
     `CREATE TABLE ${webhooks} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhooks_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhooks_id_form')} CHECK (${isId('id', 'whk')}),
+        version integer NOT NULL,
         record ${json} NOT NULL,
         tenant ${bytewise} NOT NULL DEFAULT ''
       )`,
@@ -160,59 +176,22 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
     `CREATE TABLE ${webhookDeliveries} (
         id ${bytewise} NOT NULL CONSTRAINT ${quoted('webhook_deliveries_pkey')} PRIMARY KEY
           CONSTRAINT ${quoted('webhook_deliveries_id_form')} CHECK (${isId('id', 'dlv')}),
+        version integer NOT NULL,
         webhook_id ${bytewise} NOT NULL,
         event_id ${bytewise} NOT NULL,
         created_at ${moment} NOT NULL,
         due_at ${moment},
-        claims integer NOT NULL,
         record ${json} NOT NULL
       )`,
     `CREATE INDEX ${quoted('webhook_deliveries_webhook')} ON ${webhookDeliveries} (webhook_id, id)`,
-    `CREATE INDEX ${quoted('webhook_deliveries_due')} ON ${webhookDeliveries} (webhook_id, due_at) ` +
+    `CREATE INDEX ${quoted('webhook_deliveries_due')} ON ${webhookDeliveries} (webhook_id, due_at, id) ` +
+      'WHERE due_at IS NOT NULL',
+    `CREATE INDEX ${quoted('webhook_deliveries_all_due')} ON ${webhookDeliveries} (due_at, id) ` +
       'WHERE due_at IS NOT NULL',
     `CREATE INDEX ${quoted('webhook_deliveries_pending')} ON ${webhookDeliveries} (webhook_id, event_id) ` +
       'WHERE due_at IS NOT NULL',
     `CREATE INDEX ${quoted('webhook_deliveries_event')} ON ${webhookDeliveries} (event_id)`,
     `CREATE INDEX ${quoted('webhook_deliveries_done')} ON ${webhookDeliveries} (created_at) WHERE due_at IS NULL`
-  ]
-}
-
-/**
- * The tables of exact counting (`docs/exact-counting.md`), and the rows that count zero users. The scope is empty for
- * all users, or a tenant that has many.
- */
-export function countingTables ({ schema: { bytewise, fillFactor } }: Dialect, names: Names): string[] {
-  const { blocks, groups, changes, state, quoted } = names
-  return [
-    `CREATE TABLE ${blocks} (
-        scope ${bytewise} NOT NULL DEFAULT '',
-        first_id ${bytewise} NOT NULL,
-        users integer NOT NULL,
-        CONSTRAINT ${quoted('counting_blocks_pkey')} PRIMARY KEY (scope, first_id)
-      )${fillFactor}`,
-    `CREATE TABLE ${groups} (
-        scope ${bytewise} NOT NULL DEFAULT '',
-        first_id ${bytewise} NOT NULL,
-        users_before bigint NOT NULL,
-        CONSTRAINT ${quoted('counting_groups_pkey')} PRIMARY KEY (scope, first_id)
-      )`,
-    `CREATE INDEX ${quoted('counting_groups_before')} ON ${groups} (scope, users_before, first_id)`,
-    `CREATE TABLE ${changes} (
-        scope ${bytewise} NOT NULL,
-        user_id ${bytewise} NOT NULL,
-        change integer NOT NULL
-      )`,
-    `CREATE INDEX ${quoted('counting_changes_scope')} ON ${changes} (scope, user_id)`,
-    `CREATE TABLE ${state} (
-        scope ${bytewise} NOT NULL DEFAULT '' CONSTRAINT ${quoted('counting_state_pkey')} PRIMARY KEY,
-        boundary ${bytewise} NOT NULL,
-        next_boundary ${bytewise} NOT NULL,
-        round text NOT NULL,
-        total bigint NOT NULL
-      )`,
-    `INSERT INTO ${blocks} (first_id, users) VALUES ('', 0)`,
-    `INSERT INTO ${groups} (first_id, users_before) VALUES ('', 0)`,
-    `INSERT INTO ${state} (boundary, next_boundary, round, total) VALUES ('', '', '', 0)`
   ]
 }
 
@@ -224,6 +203,7 @@ export function createTables (dialect: Dialect, names: Names): string[] {
     ...apiKeysTable(dialect, names),
     ...apiKeyUsesTable(dialect, names),
     ...idempotencyKeysTable(dialect, names),
+    ...marksTable(dialect, names),
     ...dialect.counting.byHand?.create(names) ?? countingTables(dialect, names),
     ...eventsTable(dialect, names),
     ...webhookTables(dialect, names),
@@ -237,7 +217,7 @@ export function dropTables (dialect: Dialect, names: Names): string[] {
   const { byHand } = dialect.counting
   const counting = byHand === null ? [state, changes, groups, blocks] : []
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
-  const tables = [idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
+  const tables = [names.marks, idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.words.drop(names), ...byHand?.drop(names) ?? [],
     ...dialect.schema.drop(names), ...dialect.events.drop(names)

@@ -10,11 +10,13 @@ import { wordsText } from '../tables/rows.ts'
 // with words of that list: a process that was started with another one takes it up.
 
 /** The words of the fields of a user, and the mark of the list that they are of, as columns have them. */
-export interface ListedWords { words: string, list: string }
+/** `words`: null if only the caller knows them, and has not given them. */
+export interface ListedWords { words: string | null, list: string }
 
 export interface WordList {
   /** Notes the key that the tables have. */
   note (key: string): void
+  isKnown (): boolean
   /** Reads it, unless it is known. */
   know (query: Query): Promise<void>
   /** Reads it again, since another process has changed it. */
@@ -56,12 +58,14 @@ function createWordList ({ migrations }: Names): WordList {
   return {
     note,
     read,
+    isKnown: () => known !== null,
     async know (query) {
       if (known === null) await read(query)
     },
     wordsOf (fields, given) {
       const { mark = '', searchable = null } = known ?? {}
-      return { words: wordsText(searchable?.wordsOf(fields) ?? given), list: mark }
+      const all = searchable?.wordsOf(fields) ?? given
+      return { words: all === undefined ? null : wordsText(all), list: mark }
     }
   }
 }

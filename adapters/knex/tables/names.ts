@@ -55,6 +55,8 @@ export interface Names {
   apiKeys: string
   apiKeyUses: string
   idempotencyKeys: string
+  /** Rows that all writers move who must see each other. */
+  marks: string
   migrations: string
   events: string
   /** What is left of pruned events. */
@@ -112,6 +114,7 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     apiKeys: table('api_keys'),
     apiKeyUses: table('api_key_uses'),
     idempotencyKeys: table('idempotency_keys'),
+    marks: table('marks'),
     migrations: table('migrations'),
     events: table('events'),
     prunedEvents: table('pruned_events'),

@@ -1,0 +1,187 @@
+import { isStorageError } from '../../../lib/storage/storage-error.ts'
+import type { EventRecord } from '../../../lib/storage/storage.ts'
+import type { CollectionName, Outcome, Row, RowWrite } from '../../../lib/storage/rows.ts'
+import { type GroupedWrite, groupCommits } from '../batching/group-commit.ts'
+import { type Bookkeeping, changesOf } from '../bookkeeping.ts'
+import type { Executor } from '../connection/executor.ts'
+import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
+import type { Param } from '../drivers/driver.ts'
+import type { Names } from '../tables/names.ts'
+import type { Row as Read } from '../tables/rows.ts'
+import type { SqlCollections } from './collections.ts'
+import { EVENT_TARGETS, EVENT_VALUES, eventSource, eventValues } from '../events/event-writes.ts'
+import type { RowStatements, Shape } from './statements.ts'
+
+const OK: Outcome = { code: 'ok' }
+const CHANGED: Outcome = { code: 'changed', at: 0 }
+
+/** One write of a unit, as the values of a row. */
+export interface Planned {
+  shape: Shape
+  id: string
+  tenant: string
+  /** What it may wait for: a row, or for a new user the address. */
+  waitsFor: string
+  /** What is set, and what the row must be. */
+  values: string[]
+}
+
+/** Makes the function that turns a write into values. */
+export function planning (collections: SqlCollections) {
+  function valuesOf<Name extends CollectionName> (name: Name, row: Row<Name>): string[] {
+    return collections[name].values(row)
+  }
+
+  /** The columns that a write changes, and their new values. */
+  function changedIn<Name extends CollectionName> (
+    name: Name, put: Row<Name>, was: Row<Name>
+  ): { set: number[], changed: string[] } {
+    const { columns, changes, value } = collections[name]
+    const all = value === undefined ? { put: valuesOf(name, put), was: valuesOf(name, was) } : null
+    const { may, does } = changes?.({ put, was }) ?? { may: columns.map((_, i) => i).slice(1), does: [] }
+    const set: number[] = []
+    const changed: string[] = []
+    const add = (i: number, after: string): void => {
+      set.push(i)
+      changed.push(after)
+    }
+    const of = (row: Row<Name>, i: number, known: readonly string[] = []): string => value?.(row, i) ?? known[i] ?? ''
+    for (const i of may) {
+      const after = of(put, i, all?.put)
+      if (after !== of(was, i, all?.was)) add(i, after)
+    }
+    for (const i of does) add(i, of(put, i, all?.put))
+    return { set, changed }
+  }
+
+  return <Name extends CollectionName>({ in: name, put, was }: RowWrite<Name>): Planned => {
+    const hasTenant = collections[name].columns.some(({ column }) => column === 'tenant')
+    const guard = was === null ? [] : [String(was.record.version), ...hasTenant ? [was.record.tenant ?? ''] : []]
+    const { id, tenant = '' } = put?.record ?? was?.record ?? { id: '' }
+    const of = { id, tenant, waitsFor: id }
+    if (put === null) return { ...of, shape: { in: name, kind: 'drop', set: [] }, values: [id, ...guard] }
+    if (was === null) {
+      const values = valuesOf(name, put)
+      const waitsFor = put.keys?.emailKey ?? id
+      return { ...of, shape: { in: name, kind: 'insert', set: [] }, waitsFor, values }
+    }
+    // Columns that an update does not name cost it no index.
+    const { set, changed } = changedIn(name, put, was)
+    return { ...of, shape: { in: name, kind: 'update', set }, values: [id, ...changed, ...guard] }
+  }
+}
+
+export interface LaneParts {
+  executor: Executor
+  names: Names
+  collections: SqlCollections
+  statements: RowStatements
+  books: Bookkeeping
+}
+
+/**
+ * Writes of one row each, of one shape, with at most one event each: those that are asked for while others are under
+ * way are made together.
+ */
+export function rowLanes ({ executor, names, collections, statements, books }: LaneParts) {
+  const { dialect, query, transaction, batching } = executor
+  const { batch, writesTwoTables, transaction: { lockTimeoutMs } } = dialect
+  const lanes = new Map<string, GroupedWrite<Grouped>>()
+  const source = eventSource(dialect)
+  const texts = new Map<string, string>()
+
+  const nameOf = ({ in: name, kind, set }: Shape, isRecorded: boolean): string =>
+    `${name} ${kind} ${set.join()} ${isRecorded}`
+
+  /** The statement that writes rows and records their events. `one`: the expression of one row. */
+  function recordedText (shape: Shape, isBounded: boolean, one: string | null): string {
+    const { given, holds, insertFrom, updateFrom, dropFrom } = statements
+    const rows = one ?? batch.rows([...given(shape), ...EVENT_VALUES])
+    const record = (from: string): string => `recorded AS (INSERT INTO ${names.events} (${EVENT_TARGETS}) ` +
+      `SELECT ${source} FROM ${from})`
+    if (shape.kind === 'update') {
+      // The lock comes before the event has its place in the sequence: so a row's events are in the order of versions.
+      const timeout = isBounded ? batch.lockTimeout : ''
+      const table = collections[shape.in].table(names)
+      return `WITH old AS MATERIALIZED (SELECT q.* FROM ${timeout}${rows}, ${table} AS u WHERE ${holds(shape, 'u.')} ` +
+        `FOR NO KEY UPDATE OF u), ${record('old')} ${updateFrom(shape, 'old', 'id = q_id')}`
+    }
+    const timeout = isBounded ? batch.lockTimeout : ''
+    const byId = one === null ? '' : ` AND id = ${dialect.p(1)}`
+    const write = shape.kind === 'insert' ? insertFrom(shape, 'q', false) : dropFrom(shape, 'q', byId)
+    return `WITH q AS MATERIALIZED (SELECT q.* FROM ${timeout}${rows}), written AS (${write}), ` +
+      `${record('q JOIN written ON written.id = q_id')} SELECT id FROM written`
+  }
+
+  function textOf (shape: Shape, isRecorded: boolean, isBounded: boolean): string {
+    const name = `${nameOf(shape, isRecorded)} ${isBounded}`
+    const known = texts.get(name)
+    if (known !== undefined) return known
+    const { given, one } = statements
+    const of = writesTwoTables && !isBounded ? one([...given(shape), ...isRecorded ? EVENT_VALUES : []], 1) : null
+    const made = isRecorded && writesTwoTables
+      ? recordedText(shape, isBounded, of)
+      : statements.statement(shape, { isStrict: false, isBounded, one: of })
+    texts.set(name, made)
+    return made
+  }
+
+  /** What a shape changes of the numbers of users. */
+  function counted ({ in: name, kind }: Shape, written: readonly Grouped[]) {
+    if (name !== 'users' || kind === 'update') return []
+    return written.flatMap(({ planned }) => changesOf(planned.tenant, kind === 'insert' ? 1 : -1))
+  }
+
+  /** Writes rows of one shape. */
+  async function writeAll (shape: Shape, all: readonly Grouped[], since: number, isBounded: boolean): Promise<Read[]> {
+    const isRecorded = all.some(({ event }) => event !== null)
+    // A plan for one row fits any.
+    const keepPlan = shape.kind === 'insert' || batch.keepsPlan || !isBounded
+    const options = { retry: !isBounded, keepPlan, since }
+    const waitsFor = all.length === 1 ? all[0]?.planned.waitsFor ?? null : null
+    const text = textOf(shape, isRecorded, isBounded)
+    const valuesOf = ({ planned, event }: Grouped): Param[] =>
+      event === null || !writesTwoTables ? planned.values : [...planned.values, ...eventValues(event)]
+    const [first] = all
+    const isSingle = writesTwoTables && !isBounded && first !== undefined
+    const params = isSingle ? valuesOf(first) : batch.values(all.map(valuesOf))
+    const isOne = writesTwoTables || (!isRecorded && !(books.countsByHand && shape.in === 'users'))
+    if (isOne) return query(text, params, { ...options, waitsFor })
+    return transaction(async (on) => {
+      if (isBounded && !writesTwoTables && lockTimeoutMs !== null) await on(lockTimeoutMs(LOCK_WAIT_MS))
+      const rows = await on(text, params)
+      const ids = new Set(rows.map(({ id }) => id))
+      const written = all.filter(({ planned }) => ids.has(planned.id))
+      await books.count(on, counted(shape, written))
+      await books.record(on, written.flatMap(({ event }) => event ?? []))
+      return rows
+    }, { since, waitsFor })
+  }
+
+  function laneOf (shape: Shape, isRecorded: boolean): GroupedWrite<Grouped> | null {
+    if (batching === null) return null
+    const name = nameOf(shape, isRecorded)
+    const known = lanes.get(name)
+    if (known !== undefined) return known
+    // Creations of users one at a time: of two, the second may commit first, and move a page that was read in between.
+    const groups = shape.in === 'users' && shape.kind === 'insert' ? 1 : batching.groups
+    const made = groupCommits<Grouped>({ ...batching, groups }, ({ planned }) => planned.values, (all, since) =>
+      writeAll(shape, all, since, true))
+    lanes.set(name, made)
+    return made
+  }
+
+  /** Makes a write. `changed`, also where something is taken: who asks looks for it. */
+  return async (planned: Planned, event: EventRecord | null, since: number): Promise<Outcome> => {
+    const alone = async (from: number): Promise<Read | undefined> =>
+      (await writeAll(planned.shape, [{ planned, event }], from, false))[0]
+    const lane = laneOf(planned.shape, event !== null)
+    const row = lane === null ? await alone(since) : await lane(planned.id, { planned, event }, alone)
+    return row === undefined ? CHANGED : OK
+  }
+}
+
+interface Grouped { planned: Planned, event: EventRecord | null }
+
+export const isTaken = (error: unknown): boolean =>
+  isStorageError(error) && (error.code === 'email_taken' || error.code === 'field_taken')

@@ -1,0 +1,136 @@
+import type { Outcome, Row, RowStore, RowWrite, Unit } from '../../../lib/storage/rows.ts'
+import { isLost, isOtherList } from '../connection/driver-errors.ts'
+import type { Executor } from '../connection/executor.ts'
+import type { Compaction } from '../counting/hand-counting.ts'
+import type { Bookkeeping } from '../bookkeeping.ts'
+import type { FieldLists } from '../schema/word-list.ts'
+import type { Names } from '../tables/names.ts'
+import { type Planned, planning, rowLanes } from './lanes.ts'
+import { rowFinders, rowLists } from './reads.ts'
+import { rewriteEvents } from './rewrites.ts'
+import { rowStatements } from './statements.ts'
+import { rowUnits } from './units.ts'
+import { sqlCollections } from './user-collection.ts'
+
+export interface RowParts {
+  lists: FieldLists
+  books: Bookkeeping
+  compaction: Compaction
+  /** Gives committed events their positions. */
+  numberAll: () => Promise<void>
+}
+
+/** What the rows of an executor are written and found by. */
+export function rowsOn (executor: Executor, names: Names, { lists, books, compaction, numberAll }: RowParts): Pick<
+RowStore, 'commit' | 'find' | 'list'> & { rewrite: RowStore['log']['rewrite'] } {
+  const { dialect, query, transaction, joined } = executor
+  const { words, unique } = lists
+  const collections = sqlCollections(words)
+  const statements = rowStatements(dialect, names, collections)
+  const plan = planning(collections)
+  const rewrite = rewriteEvents(dialect, names)
+  const parts = { executor, names, collections, statements, books }
+  const writeOne = rowLanes(parts)
+  const writeUnit = rowUnits({ ...parts, rewrite })
+  const find = rowFinders(executor, names, collections)
+  const holderOf = `SELECT id FROM ${names.users} WHERE email_key = ${dialect.p(1)} AND tenant = ${dialect.p(2)}`
+
+  /** True if a write sets a value that another row may have. It would have its whole group refused. */
+  function setsUnique (write: RowWrite): boolean {
+    if (write.in === 'apiKeys') return write.was === null
+    if (write.in !== 'users' || write.put === null || write.was === null) return false
+    const { put, was } = write
+    return put.keys.emailKey !== was.keys.emailKey || put.record.tenant !== was.record.tenant ||
+      [...unique].some((name) => JSON.stringify(put.record.fields[name]) !== JSON.stringify(was.record.fields[name]))
+  }
+
+  /** Why a new user was refused: by an error of the database, which says what is taken. */
+  async function whyNot (unit: Unit, planned: Planned, since: number): Promise<Outcome> {
+    const [there] = await find('users', [{ id: planned.id }])
+    return there != null ? { code: 'changed', at: 0 } : writeUnit({ unit, writes: [planned] }, since)
+  }
+
+  async function commitOnce (unit: Unit): Promise<Outcome> {
+    const since = performance.now()
+    const { writes, events, rewrites } = unit
+    const [only] = writes
+    if (only === undefined) return writeUnit({ unit, writes: [] }, since)
+    const planned = writes.map((write) => plan(write))
+    const [first] = planned
+    const isLane = first !== undefined && writes.length === 1 && events.length < 2 && rewrites.length === 0 &&
+      !setsUnique(only) && (only.put !== null || collections[only.in].takes === undefined) &&
+      !(only.in === 'idempotency')
+    if (!isLane) return writeUnit({ unit, writes: planned }, since)
+    const outcome = await writeOne(first, events[0] ?? null, since)
+    return outcome.code === 'changed' && only.in === 'users' && only.was === null
+      ? whyNot(unit, first, since)
+      : outcome
+  }
+
+  /** True if a row is there as a write has put it, whose answer was lost. */
+  async function isThere (write: RowWrite | undefined): Promise<boolean> {
+    if (write === undefined || write.put === null || write.was !== null) return false
+    const row = (record: Row<RowWrite['in']>): string => JSON.stringify(record.record)
+    const [there] = await find(write.in, [{ id: write.put.record.id }])
+    return there != null && row(there) === row(write.put)
+  }
+
+  /** Names the address first, where a field of the user is taken too: the database says which it has met. */
+  async function addressFirst (unit: Unit, outcome: Outcome): Promise<Outcome> {
+    if (outcome.code !== 'taken' || typeof outcome.member === 'string') return outcome
+    const write = unit.writes[outcome.at]
+    const put = write?.in === 'users' ? write.put : null
+    if (put == null || put.keys.emailKey === undefined) return outcome
+    const { id, tenant = '' } = put.record
+    const holders = await query(holderOf, [put.keys.emailKey, tenant])
+    return holders.some((row) => row['id'] !== id) ? { ...outcome, member: 'emailKey' } : outcome
+  }
+
+  async function commitUnit (unit: Unit): Promise<Outcome> {
+    try {
+      const outcome = await commitOnce(unit)
+      return outcome.code === 'taken' ? await addressFirst(unit, outcome) : outcome
+    } catch (error) {
+      if (isOtherList(error) && !joined) {
+        await words.read(query)
+        return commitOnce(unit)
+      }
+      // It may have been carried out.
+      const added = unit.writes.find((write) => write.put !== null && write.was === null)
+      if (!isLost(error) || added === undefined) throw error
+      const outcome = await commitOnce(unit)
+      return outcome.code !== 'ok' && await isThere(added) ? { code: 'ok' } : outcome
+    }
+  }
+
+  async function prepare (units: readonly Unit[]): Promise<void> {
+    await words.know(query)
+    // A transaction of the host's may have the only connection.
+    if (!joined && units.some(({ rewrites }) => rewrites.length > 0)) await numberAll()
+  }
+
+  function noteNew ({ writes }: Unit): void {
+    for (const { in: name, put, was } of writes) {
+      if (name === 'users' && put !== null && was === null) compaction.onCreate(put.record.tenant)
+    }
+  }
+
+  async function commit (units: readonly Unit[]): Promise<Outcome[]> {
+    const [only] = units
+    if (!words.isKnown() || units.some(({ rewrites }) => rewrites.length > 0)) await prepare(units)
+    units.forEach(noteNew)
+    return only !== undefined && units.length === 1 ? [await commitUnit(only)] : Promise.all(units.map(commitUnit))
+  }
+
+  return {
+    find,
+    list: rowLists(executor, names, collections),
+    commit,
+    async rewrite (asked, limit) {
+      if (!joined) await numberAll()
+      const since = performance.now()
+      const writes = Math.min(limit, await rewrite.count(query, [asked]))
+      return transaction((on) => rewrite.all(on, asked, limit), { since, writes: Math.ceil(writes / 100) })
+    }
+  }
+}

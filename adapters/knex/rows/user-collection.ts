@@ -1,0 +1,73 @@
+import type { Collections, Row } from '../../../lib/storage/rows.ts'
+import type { Words } from '../../../lib/storage/storage.ts'
+import type { WordList } from '../schema/word-list.ts'
+import { KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
+import { type Row as Read, toKeys, toUser, wordsText } from '../tables/rows.ts'
+import {
+  ID, json, moment, others as rest, type SqlCollection, type SqlCollections, type StoredColumn, text, VERSION
+} from './collections.ts'
+
+/** What no column has: a key that is not known, which a write that changes it gives. */
+const UNKNOWN = '\0'
+const textOf = (words: Words | undefined): string => words === undefined ? UNKNOWN : wordsText(words)
+
+type UserValue = readonly [column: StoredColumn, of: (row: Row<'users'>) => string]
+
+/** The values of a user, each by itself, since most changes need few. */
+function userValues (words: WordList): UserValue[] {
+  const listedIn = ({ record, keys }: Row<'users'>) => words.wordsOf(record.fields, keys.fieldWords)
+  return [
+    [ID, ({ record }) => record.id],
+    [VERSION, ({ record }) => String(record.version)],
+    [text('tenant'), ({ record }) => record.tenant ?? ''],
+    [text('name'), ({ record }) => record.name],
+    [text('name_key'), ({ keys }) => keys.nameKey ?? UNKNOWN],
+    [text('name_words'), ({ keys }) => textOf(keys.nameWords)],
+    [text('email'), ({ record }) => record.email],
+    [text('email_key'), ({ keys }) => keys.emailKey ?? UNKNOWN],
+    [text('email_words'), ({ keys }) => textOf(keys.emailWords)],
+    [moment('created_at'), ({ record }) => record.createdAt],
+    [moment('updated_at'), ({ record }) => record.updatedAt],
+    [text('status'), ({ record }) => record.status],
+    [text('status_reason'), ({ record }) => record.statusReason ?? ''],
+    [json('fields'), ({ record }) => JSON.stringify(record.fields)],
+    [text('field_words'), (row) => listedIn(row).words ?? UNKNOWN],
+    [text(WORD_LIST), (row) => listedIn(row).list]
+  ]
+}
+
+// The last three of these.
+const OF_FIELDS = 3
+
+function users (words: WordList): SqlCollection<'users'> {
+  const all = userValues(words)
+  const places = all.map((_, i) => i)
+  const [others, ofFields] = [places.slice(1, -OF_FIELDS), places.slice(-OF_FIELDS)]
+  return {
+    table: (names) => names.users,
+    columns: all.map(([column]) => column),
+    values: (row) => all.map(([, of]) => of(row)),
+    changes ({ put, was }) {
+      // What was not changed is the same object.
+      const keeps = put.keys.fieldWords === was.keys.fieldWords && (put.record.fields === was.record.fields ||
+        JSON.stringify(put.record.fields) === JSON.stringify(was.record.fields))
+      // With the list of searched fields, also where they have the same words: the tables may have another list by now.
+      return { may: others, does: keeps ? [] : ofFields }
+    },
+    value: (row, place) => all[place]?.[1](row) ?? '',
+    read: [...USER_COLUMNS, ...KEY_COLUMNS],
+    toRow: (row) => ({ record: toUser(row), keys: keysIn(row), of: null }),
+    members: {},
+    of: null
+  }
+}
+
+function keysIn (row: Read): Collections['users']['keys'] {
+  const { nameKey, emailKey, nameWords = [], emailWords = [], fieldWords = [] } = toKeys(row)
+  return { nameKey, emailKey, nameWords, emailWords, fieldWords }
+}
+
+/** All collections. `words`: the words of the users' fields that the tables have. */
+export function sqlCollections (words: WordList): SqlCollections {
+  return { users: users(words), ...rest }
+}
