@@ -151,10 +151,10 @@ export function createUserWrites (store: RowStore, remembers = 0) {
     for (let attempt = 0; ; attempt++) {
       if (attempt > 0) await pauseBefore(attempt, since)
       // Of a creation it is taken for new, like its user.
-      const known = idempotency === null || (isAlone && attempt === 0)
+      const before = idempotency === null || (isAlone && attempt === 0)
         ? null
         : await repetitionOf(store, idempotency, run)
-      if (known?.result != null) return known.result
+      if (before?.result != null) return before.result
       const rows = new MetRows(store)
       const reading = rows.read(writes, attempt === 0)
       if (reading !== null) await reading
@@ -166,11 +166,15 @@ export function createUserWrites (store: RowStore, remembers = 0) {
       if (isUndone || (unit.writes.length === 0 && !isKept)) return result
       const kept = isKept
         ? keptWrites(idempotency, {
-          outcomes, run, isAlone, was: known?.was ?? null, isThere: (id) => rows.isThere(id)
+          outcomes, run, isAlone, was: before?.was ?? null, isThere: (id) => rows.isThere(id)
         })
         : []
       const outcome = await commit({ ...unit, writes: [...unit.writes, ...kept] })
-      if (outcome.code === 'ok') return result
+      if (outcome.code === 'ok') {
+        // An id may be given again, with a version that was seen before.
+        for (const write of writes) known?.delete(idOf(write))
+        return result
+      }
       const owner = owners[outcome.at]
       if (outcome.code === 'taken' && owner !== undefined) taken.set(owner, refusalOf(outcome))
       else taken.clear()
