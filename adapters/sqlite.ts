@@ -84,12 +84,13 @@ function preparer ({ execute }: Pick<LoadedDriver, 'execute'>, file: SqliteFile 
 }
 
 /** Migrates with files for what has to be sorted: the values for a new index may not fit into the memory. */
-function migratingOnDisk (knex: Knex, migrate: KnexStorage['migrate']): KnexStorage['migrate'] {
+function migratingOnDisk (knex: Knex, open: KnexStorage['open']): KnexStorage['open'] {
   const sortIn = async (place: 'FILE' | 'MEMORY') => knex.raw(`PRAGMA temp_store = ${place}`)
-  return async (requirements) => {
+  return async (options = {}) => {
+    if (options.migrate !== true) return open(options)
     await sortIn('FILE').catch((error) => { throw isStorageError(error) ? error : ofDriver(error) })
     try {
-      await migrate(requirements)
+      return await open(options)
     } finally {
       await sortIn('MEMORY').catch(() => {})
     }
@@ -122,8 +123,8 @@ export function sqlite (given: SqliteOptions): KnexStorage {
   const limits = { wait: Math.max(WAIT_MS, busyTimeoutMs), busy: busyTimeoutMs, total: Infinity }
   const settings = { prepare: true, batching: { connections: 1, groups: 1, wait: GROUP_WAIT_MS }, limits }
   const storage = storageOnOwnKnex(ownKnex, tablePrefix === undefined ? {} : { tablePrefix }, settings)
-  const migrate = migratingOnDisk(ownKnex, storage.migrate)
-  const onDriver = { ...storage, driver: `${name} ${version}`, migrate }
+  const open = migratingOnDisk(ownKnex, storage.open)
+  const onDriver = { ...storage, open, server: { ...storage.server, driver: `${name} ${version}` } }
   const bytesOf = async (): Promise<number> => {
     const [row] = await ownKnex.raw('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
     return Number(row.bytes)

@@ -1,4 +1,5 @@
-import type { DeletedUser, UserRecord } from '../lib/storage/storage.ts'
+import type { UserRecord } from '../lib/storage/storage.ts'
+import type { DeletedUser } from '../lib/storage/trash.ts'
 
 const user = ({ fields, ...members }: UserRecord) => ({ ...members, ...fields })
 

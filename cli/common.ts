@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import { isTenant, TENANT_FORM } from '../lib/core/tenant.ts'
-import { boundStorage } from '../lib/storage/bound-storage.ts'
-import type { Storage } from '../lib/storage/storage.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { UsageError } from './failure.ts'
 import { createOutput, type Output } from './output.ts'
@@ -63,11 +61,10 @@ export function requireTenant (tenant: string, place: string): void {
   if (!isTenant(tenant)) throw new UsageError(`${place} ${TENANT_FORM}`)
 }
 
-/** The storage as the tenant of the options sees it; without one, all of it. @throws UsageError */
-export function ofTenant (storage: Storage, { tenant }: TenantOptions): Storage {
-  if (tenant === undefined) return storage
-  requireTenant(tenant, '--tenant')
-  return boundStorage(storage, tenant)
+/** The tenant of the options; undefined: all of them. @throws UsageError */
+export function tenantOf ({ tenant }: TenantOptions): string | undefined {
+  if (tenant !== undefined) requireTenant(tenant, '--tenant')
+  return tenant
 }
 
 type Work = (storage: KnexStorage, output: Output) => Promise<void>

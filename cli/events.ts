@@ -4,6 +4,7 @@ import { createEventLog } from '../lib/events/log.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { createTail } from '../lib/events/tail.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'
+import { tenantOf, type TenantOptions } from './common.ts'
 import { Refusal } from './failure.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
@@ -58,10 +59,10 @@ function listLine (event: LoggedEvent, when: string): string {
 }
 
 /** The log of a storage, and what prints its events. */
-function logOf (storage: Storage, output: Output) {
-  if (storage.eventLog === undefined) throw new Refusal(`${storage.name} keeps no events`)
+function logOf ({ log }: Storage, output: Output, options: TenantOptions) {
   const service = createEventLog({
-    log: storage.eventLog,
+    log,
+    tenant: tenantOf(options),
     // Own fields as they are stored: the command line does not know the host's schema.
     present: eventPresenter({ pastFields: (fields) => fields, showsTenant: true }),
     pageSize: { default: PAGE, max: PAGE },
@@ -83,9 +84,9 @@ function queryOf ({ type, subject, actor, since, until }: EventListOptions): Rec
 }
 
 /** Prints the newest events, the newest first. */
-export async function listEvents (storage: Storage, output: Output, options: EventListOptions): Promise<void> {
+export async function listEvents (storage: Storage, output: Output, options: EventListOptions & TenantOptions): Promise<void> {
   const { limit = '20' } = options
-  const { service, print } = logOf(storage, output)
+  const { service, print } = logOf(storage, output, options)
   const query = { ...queryOf(options), order: 'desc', limit: /^\d+$/.test(limit) ? Number(limit) : limit }
   const { events } = await service.feed(query)
   await print(events, (event) => listLine(event, output.moment(event.timestamp).padEnd(LONGEST_AGO)))
@@ -95,10 +96,10 @@ export async function listEvents (storage: Storage, output: Output, options: Eve
 export async function tailEvents (
   storage: Storage,
   output: Output,
-  { after, follow, ...options }: TailOptions,
+  { after, follow, ...options }: TailOptions & TenantOptions,
   signal: AbortSignal
 ): Promise<void> {
-  const { service, print } = logOf(storage, output)
+  const { service, print } = logOf(storage, output, options)
   const query = { ...queryOf(options), ...(after !== undefined && { after }) }
   if (follow) {
     const { parts } = await service.follow(query)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { EXPORT_FORMATS } from '../lib/transfer/export.ts'
 import { STATUSES } from '../lib/users/status.ts'
-import { type Common, ofTenant, type TenantOptions, withStorage, withTenantOption } from './common.ts'
+import { type Common, type TenantOptions, withStorage, withTenantOption } from './common.ts'
 import { type ExportOptions, exportUsers } from './export.ts'
 import { hasTenants } from './tenants.ts'
 
@@ -28,7 +28,7 @@ export function addExportCommand (program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action((options: Common & TenantOptions & Omit<ExportOptions, 'ofTenants'>) =>
       withStorage(options, async (storage, output) => {
-        await storage.check()
-        await exportUsers(ofTenant(storage, options), output, { ...options, ofTenants: await hasTenants(storage) })
+        await storage.open()
+        await exportUsers(storage, output, { ...options, ofTenants: await hasTenants(storage) })
       }))
 }

@@ -1,4 +1,6 @@
+import { tenantOf, type TenantOptions } from './common.ts'
 import { UsersError } from '../lib/core/errors.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage, UserRecord } from '../lib/storage/storage.ts'
 import { NO_FIELDS } from '../lib/fields/fields-schema.ts'
 import { createExports, type Export } from '../lib/transfer/export.ts'
@@ -38,13 +40,16 @@ async function writeAnswer (output: Output, texts: AsyncIterable<string>): Promi
 }
 
 /** Exports users to a file, or to standard output. @throws UsageError, Refusal, UsersError */
-export async function exportUsers (storage: Storage, output: Output, options: ExportOptions): Promise<void> {
+export async function exportUsers (
+  storage: Storage, output: Output, options: ExportOptions & TenantOptions
+): Promise<void> {
   const { fields: schema, output: path = '-', ofTenants } = options
   if (path !== '-') await requireReplaceable(path)
   const fields = schema === undefined ? null : await fieldsIn(schema)
   const warn = (_details: object, message: string): void => output.note(message)
   const users = createUsersService({
-    storage,
+    repository: repositoryOf(storage),
+    scope: { tenant: tenantOf(options) },
     fields: null,
     pageSize: { default: 1, max: 1 },
     requireIfMatch: false,

@@ -3,6 +3,7 @@ import { UsersError } from '../lib/core/errors.ts'
 import type { Fault } from '../lib/core/fault.ts'
 import { newEvent } from '../lib/storage/recorded-events.ts'
 import { isStorageError } from '../lib/storage/storage-error.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
 import type { HostFields } from '../lib/fields/host-fields.ts'
 import { createReporter, MAX_REFUSED, summaryLine } from '../lib/transfer/import-answer.ts'
@@ -12,7 +13,7 @@ import { createImports, type Import, type ImportSummary } from '../lib/transfer/
 import type { ImportResult } from '../lib/transfer/import-run.ts'
 import type { RowTenants } from '../lib/transfer/row-tenants.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
-import { ofTenant, type TenantOptions } from './common.ts'
+import { tenantOf, type TenantOptions } from './common.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { untilInterrupted } from './interruption.ts'
@@ -71,8 +72,8 @@ export async function fieldsOfOptions (
   const { unique } = requirementsOf(list === undefined ? {} : { unique: list })
   if (unique.length > 0 && fields === undefined) throw new UsageError('--unique needs --fields <file>')
   // Check the tables first, because they have an error message of their own.
-  await storage.check()
-  await storage.check({ unique }).catch((error) => {
+  await storage.open()
+  await storage.open({ unique }).catch((error) => {
     if (!isStorageError(error) || error.code !== 'schema_behind') throw error
     throw new Refusal(`no index keeps ${unique.join(', ')} unique: run fastify-users migrate --unique ${unique.join()}`)
   })
@@ -135,7 +136,8 @@ export async function importUsers (
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
-  const parts = { storage: ofTenant(storage, options), fields, publish () {}, makeEvent, hasTrash: true }
+  const scope = { tenant: tenantOf(options) }
+  const parts = { repository: repositoryOf(storage), scope, fields, publish () {}, makeEvent, hasTrash: true }
   const tenants = await rowTenantsOf(storage, fields, options, namesTenants)
   const opened = createImports({ ...parts, tenants })(settingsOf(options))
   const { summary, results } = opened

@@ -1,5 +1,6 @@
 import { markOf, pepperMark } from '../lib/api-keys/key-text.ts'
 import { endOf } from '../lib/storage/storage-rules.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
 import type { ApiKeyRecord, Storage } from '../lib/storage/storage.ts'
 import { type KeyOptions, settingsOf } from './keys.ts'
 import type { Output } from './output.ts'
@@ -12,7 +13,7 @@ const NEWEST = 100
  */
 export async function warnOfSettings (storage: Storage, output: Output, options: KeyOptions): Promise<void> {
   const { prefix, pepper: [pepper] } = settingsOf(options)
-  const { items } = await storage.listApiKeys({ from: { offset: 0 }, limit: NEWEST, order: 'desc' })
+  const { items } = await repositoryOf(storage).apiKeys.list({ from: { offset: 0 }, limit: NEWEST, order: 'desc' })
   const active = items.filter((key) => Date.now() < endOf(key))
   const lacks = (fits: (key: ApiKeyRecord) => boolean): boolean => active.length > 0 && !active.some(fits)
   if (lacks(({ start }) => start.startsWith(`${prefix}_`))) {

@@ -6,7 +6,9 @@ import { createVerifier } from '../lib/api-keys/verifier.ts'
 import { newEvent } from '../lib/storage/recorded-events.ts'
 import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/storage/storage-rules.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
+import { tenantOf, type TenantOptions } from './common.ts'
 import { keyOptions } from '../lib/mount/option-groups.ts'
 import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
@@ -21,8 +23,8 @@ export interface KeyOptions {
 const PAGE = 100
 
 /** True if a server records events in this storage: then there is one, since the newest always stays. */
-export async function isLogged ({ eventLog }: Storage): Promise<boolean> {
-  const page = await eventLog?.read({ after: null, limit: 1, types: null })
+export async function isLogged ({ log }: Storage): Promise<boolean> {
+  const page = await log.read({ after: null, limit: 1, types: null })
   return (page?.events.length ?? 0) > 0
 }
 
@@ -39,11 +41,13 @@ export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
 }
 
 /** The keys of a storage. `isLogged`: changes are recorded. @throws TypeError as `settingsOf` does */
-export function keysOf (storage: Storage, options: KeyOptions, isLogged: boolean): ApiKeysService {
+export function keysOf (storage: Storage, options: KeyOptions & TenantOptions, isLogged: boolean): ApiKeysService {
   const { prefix: keyPrefix, pepper: peppers } = settingsOf(options)
+  const repository = repositoryOf(storage)
   return createApiKeysService({
-    storage,
-    verifier: createVerifier({ storage, peppers, ttl: 0 }),
+    repository,
+    tenant: tenantOf(options),
+    verifier: createVerifier({ repository, peppers, ttl: 0 }),
     // The servers count, and store it themselves.
     flushUses: async () => {},
     pageSize: { default: PAGE, max: PAGE },

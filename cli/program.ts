@@ -3,7 +3,7 @@ import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../lib/api-keys/scopes.ts'
 import { addAdoptCommand } from './adopt-command.ts'
 import {
-  type Common, ofTenant, type TenantOptions, withCommonOptions, withStorage, withTenantOption
+  type Common, type TenantOptions, withCommonOptions, withStorage, withTenantOption
 } from './common.ts'
 import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
@@ -41,8 +41,8 @@ async function withKeys (
   { makes = false }: { makes?: boolean } = {}
 ): Promise<void> {
   await withStorage(options, async (storage, output) => {
-    await storage.check()
-    const keys = keysOf(ofTenant(storage, options), options, await isLogged(storage))
+    await storage.open()
+    const keys = keysOf(storage, options, await isLogged(storage))
     if (makes) await warnOfSettings(storage, output, options)
     return work(keys, output)
   })
@@ -109,19 +109,18 @@ function addEventCommands (program: Command): void {
     .option('--until <time>', 'only events before this time')
     .option('--limit <number>', 'how many, at most 100', '20')
     .action((options: Common & TenantOptions & EventListOptions) => withStorage(options, async (storage, output) => {
-      await storage.check()
-      await listEvents(ofTenant(storage, options), output, options)
+      await storage.open()
+      await listEvents(storage, output, options)
     }))
   withFilters(events.command('tail').description(description))
     .option('--after <id>', 'only events after this one; now: only those that come')
     .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
     .action((options: Common & TenantOptions & TailOptions) => withStorage(options, async (storage, output) => {
-      await storage.check()
+      await storage.open()
       const ending = new AbortController()
       const end = (): void => ending.abort()
       process.once('SIGINT', end).once('SIGTERM', end)
-      const seen = ofTenant(storage, options)
-      await tailEvents(seen, output, options, ending.signal).catch((error) => { throw explained(error) })
+      await tailEvents(storage, output, options, ending.signal).catch((error) => { throw explained(error) })
     }))
 }
 

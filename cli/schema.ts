@@ -53,7 +53,7 @@ export async function migrate (
   requirements: Requirements
 ): Promise<void> {
   const before = await storage.inspect(requirements)
-  await storage.migrate(requirements)
+  await storage.open({ ...requirements, migrate: true })
   const { version, profile } = await storage.inspect()
   const applied = [
     ...before.pending,

@@ -6,7 +6,7 @@ import { assignToTenant, deleteTenant, listTenants } from './tenants.ts'
 export function addTenantCommands (program: Command): void {
   const tenants = program.command('tenants').description('list the tenants, with the numbers of their users')
   withCommonOptions(tenants).action((options: Common) => withStorage(options, async (storage, output) => {
-    await storage.check()
+    await storage.open()
     await listTenants(storage, output)
   }))
   withCommonOptions(tenants.command('assign')
@@ -16,7 +16,7 @@ export function addTenantCommands (program: Command): void {
     .action((name: string, _options: Common, command: Command) => {
       const options: Common & { yes: boolean } = command.optsWithGlobals()
       return withStorage(options, async (storage, output) => {
-        await storage.check()
+        await storage.open()
         await assignToTenant(storage, output, name, options)
       })
     })
@@ -27,7 +27,7 @@ export function addTenantCommands (program: Command): void {
     .action((name: string, _options: Common, command: Command) => {
       const options: Common & { yes: boolean } = command.optsWithGlobals()
       return withStorage(options, async (storage, output) => {
-        await storage.check()
+        await storage.open()
         await deleteTenant(storage, output, name, options)
       })
     })

@@ -1,7 +1,9 @@
 import { fromStorage } from '../lib/storage/storage-errors.ts'
 import { tenantRemains } from '../lib/storage/tenant-remains.ts'
 import { assignUsers } from '../lib/storage/tenant-assignment.ts'
-import type { Page, Storage, TenantRecord, TenantStore, UnassignedUser } from '../lib/storage/storage.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
+import type { Page, Storage, TenantRecord } from '../lib/storage/storage.ts'
+import type { UnassignedUser } from '../lib/storage/tenant-loop.ts'
 import { requireTenant } from './common.ts'
 import { Refusal } from './failure.ts'
 import type { Output } from './output.ts'
@@ -12,19 +14,18 @@ const PAGE = 100
 const REMOVED_TOGETHER = 500
 
 /** True if the storage has users or keys that belong to tenants. */
-export async function hasTenants ({ tenants }: Storage): Promise<boolean> {
-  const page = await tenants?.list({ order: 'asc', limit: 1, from: { offset: 0 } })
-  return (page?.total ?? 0) > 0
+export async function hasTenants (storage: Storage): Promise<boolean> {
+  return (await storage.listTenants({ order: 'asc', limit: 1, from: { offset: 0 } })).total > 0
 }
 
 /** Every tenant, by name. */
-async function allTenants ({ tenants }: Pick<Storage, 'tenants'>): Promise<TenantRecord[]> {
+async function allTenants (storage: Storage): Promise<TenantRecord[]> {
   const all: TenantRecord[] = []
   let from: { offset: number } | { after: string } = { offset: 0 }
   while (true) {
-    const page: Page<TenantRecord> | undefined = await tenants?.list({ order: 'asc', limit: PAGE, from })
-    const last: TenantRecord | undefined = page?.items.at(-1)
-    if (page === undefined || last === undefined) break
+    const page: Page<TenantRecord> = await storage.listTenants({ order: 'asc', limit: PAGE, from })
+    const last: TenantRecord | undefined = page.items.at(-1)
+    if (last === undefined) break
     all.push(...page.items)
     from = { after: last.id }
   }
@@ -46,14 +47,15 @@ export async function deleteTenant (
   { yes }: { yes: boolean }
 ): Promise<void> {
   requireTenant(tenant, 'the name of a tenant')
-  const remains = await fromStorage(() => tenantRemains(storage, tenant))
+  const repository = repositoryOf(storage)
+  const remains = await fromStorage(() => tenantRemains(repository, tenant))
   if (remains === null) throw new Refusal('there is no tenant with this name')
   const { users } = remains
   if (!yes) {
     throw new Refusal(`The tenant and its ${users} ${users === 1 ? 'user' : 'users'} would be lost, with its keys, ` +
       'webhooks and the values in its events: take a backup, then confirm with --yes.')
   }
-  while ((await storage.tenants?.remove(tenant, REMOVED_TOGETHER) ?? 0) > 0);
+  while (await repository.tenants.remove(tenant, REMOVED_TOGETHER) > 0);
   if (output.json) return output.value({ id: tenant, users })
   await output.line(`${tenant} is deleted. Servers that cached its keys refuse them within apiKeys.cache, ` +
     '5 seconds by default.')
@@ -62,7 +64,7 @@ export async function deleteTenant (
 /** How many users belong to no tenant. */
 async function countWithoutTenant (storage: Storage): Promise<number> {
   const one = { order: 'asc', limit: 1, from: { offset: 0 } } as const
-  const { total } = await storage.listUsers({ emailKey: null, words: null, fields: {} }, one)
+  const { total } = await storage.users.list({ emailKey: null, words: null, fields: {} }, one)
   return (await allTenants(storage)).reduce((left, { users }) => left - users, total)
 }
 
@@ -76,7 +78,7 @@ const whyNot = (user: UnassignedUser): string =>
  * @throws UsageError, StorageError, Refusal without a confirmation, or if any user stays without a tenant
  */
 export async function assignToTenant (
-  storage: Storage & { tenants: TenantStore },
+  storage: Storage,
   output: Output,
   tenant: string,
   { yes }: { yes: boolean }
@@ -89,7 +91,7 @@ export async function assignToTenant (
   }
   const progress = createProgress(process.stderr)
   const refused: UnassignedUser[] = []
-  const total = await assignUsers(storage.tenants.assign, tenant, async (users, { assigned }) => {
+  const total = await assignUsers(repositoryOf(storage).tenants.assign, tenant, async (users, { assigned }) => {
     progress.show(assigned, assigned / Math.max(1, count, assigned))
     if (output.json) refused.push(...users)
     else for (const user of users) await output.line(`${user.id}: ${whyNot(user)}`)

@@ -13,7 +13,7 @@ type Options = Common & UserOptions
 
 function withChecked (options: Options, work: (storage: KnexStorage, output: Output) => Promise<void>): Promise<void> {
   return withStorage(options, async (storage, output) => {
-    await storage.check()
+    await storage.open()
     await work(storage, output)
   })
 }

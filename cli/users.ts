@@ -1,10 +1,12 @@
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { createSubjects, wholeSubject } from '../lib/events/subject.ts'
 import { newEvent } from '../lib/storage/recorded-events.ts'
-import type { DeletedUser, Storage, UserRecord, UserStatus } from '../lib/storage/storage.ts'
+import { repositoryOf } from '../lib/storage/repository.ts'
+import type { Storage, UserRecord, UserStatus } from '../lib/storage/storage.ts'
+import type { DeletedUser } from '../lib/storage/trash.ts'
 import { createUsersService, type UsersService } from '../lib/users/service.ts'
 import { asStored } from './as-stored.ts'
-import { ofTenant, type TenantOptions } from './common.ts'
+import { tenantOf, type TenantOptions } from './common.ts'
 import { actorText } from './events.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
@@ -36,7 +38,8 @@ export interface PurgeOptions extends UserOptions {
 export async function usersOf (storage: Storage, options: UserOptions): Promise<UsersService> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   return createUsersService({
-    storage: ofTenant(storage, options),
+    repository: repositoryOf(storage),
+    scope: { tenant: tenantOf(options) },
     fields: options.fields === undefined ? null : await fieldsIn(options.fields),
     pageSize: { default: PAGE, max: PAGE },
     requireIfMatch: false,
@@ -170,7 +173,7 @@ export async function writeSubject (
 ): Promise<void> {
   if (path !== '-') await requireReplaceable(path)
   const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
-  const document = await wholeSubject(createSubjects(ofTenant(storage, options), asStored, present)(id))
+  const document = await wholeSubject(createSubjects(repositoryOf(storage), tenantOf(options), asStored, present)(id))
   if (path === '-') return output.value(document)
   await writeFile(path, [JSON.stringify(document)])
 }

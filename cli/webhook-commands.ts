@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Common, ofTenant, type TenantOptions, withStorage, withTenantOption } from './common.ts'
+import { type Common, type TenantOptions, withStorage, withTenantOption } from './common.ts'
 import {
   createWebhook, type CreateWebhookOptions, listWebhooks, replayWebhook, webhooksOf
 } from './webhooks.ts'
@@ -12,8 +12,8 @@ export function addWebhookCommands (program: Command): void {
 
   command('list', 'list every webhook, oldest first; no secrets')
     .action((options: Common & TenantOptions) => withStorage(options, async (storage, output) => {
-      await storage.check()
-      await listWebhooks(webhooksOf(ofTenant(storage, options), {}), output)
+      await storage.open()
+      await listWebhooks(webhooksOf(storage, options), output)
     }))
 
   command('create', 'create a webhook; its secret is the answer')
@@ -24,8 +24,8 @@ export function addWebhookCommands (program: Command): void {
     .option('--allow-networks <list>', 'the option allowedNetworks of the server, separated by commas')
     .action((options: Common & TenantOptions & CreateWebhookOptions) =>
       withStorage(options, async (storage, output) => {
-        await storage.check()
-        await createWebhook(ofTenant(storage, options), output, options)
+        await storage.open()
+        await createWebhook(storage, output, options)
       }))
 
   command('replay', 'deliver events again')
@@ -34,7 +34,7 @@ export function addWebhookCommands (program: Command): void {
     .option('--since <moment>', 'those since this RFC 3339 date and time')
     .action((id: string, options: Common & TenantOptions & { after?: string, since?: string }) =>
       withStorage(options, async (storage, output) => {
-        await storage.check()
-        await replayWebhook(webhooksOf(ofTenant(storage, options), {}), output, id, options)
+        await storage.open()
+        await replayWebhook(webhooksOf(storage, options), output, id, options)
       }))
 }

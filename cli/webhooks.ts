@@ -1,3 +1,4 @@
+import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
 import type { Webhook } from '../lib/storage/webhook.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
@@ -6,9 +7,9 @@ import { createDeliver } from '../lib/webhooks/deliver.ts'
 import { createSend } from '../lib/webhooks/send.ts'
 import { createWebhooksService, type WebhooksService } from '../lib/webhooks/service.ts'
 import { createTargets } from '../lib/webhooks/targets.ts'
-import type { TenantOptions } from './common.ts'
+import { tenantOf, type TenantOptions } from './common.ts'
 import { isLogged } from './keys.ts'
-import { Refusal, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import { type Output, writeOnce } from './output.ts'
 import type { Cell } from './table.ts'
 
@@ -37,10 +38,9 @@ function networksOf (list = ''): Array<ReturnType<typeof parseNetwork>> {
 /** The webhooks of a storage. */
 export function webhooksOf (
   storage: Storage,
-  { allowHttp = false, allowNetworks, tenant }: TargetOptions & TenantOptions
+  { allowHttp = false, allowNetworks, ...options }: TargetOptions & TenantOptions
 ): WebhooksService {
-  const { webhooks: store, eventLog: log, name } = storage
-  if (store === undefined || log === undefined) throw new Refusal(`${name} keeps no webhooks`)
+  const { webhooks: store, events: log } = repositoryOf(storage)
   const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
   // Own fields as they are stored: the command line does not know the host's schema.
   const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
@@ -51,7 +51,7 @@ export function webhooksOf (
     targets,
     pageSize: { default: PAGE, max: PAGE },
     deliver,
-    tenant,
+    tenant: tenantOf(options),
     // One command does one thing, for whoever may do everything.
     gate: (_caller, work) => work(),
     maxWebhooks: Infinity,

@@ -18,7 +18,8 @@ export { type ErrorCode, errorTable } from './core/error-table.ts'
 export { UsersError } from './core/errors.ts'
 export type { Fault } from './core/fault.ts'
 export type { ListMeta, PagingQuery } from './core/paging.ts'
-export type { DayUses, Json, JsonObject, Storage, UnassignedUser } from './storage/storage.ts'
+export type { DayUses, Json, JsonObject, Storage } from './storage/storage.ts'
+export type { UnassignedUser } from './storage/tenant-loop.ts'
 export type { TenantAssignment } from './storage/tenant-assignment.ts'
 export type {
   CompactionTrace, DeliveryTrace, KeyCheckTrace, OperationTrace, StorageTrace, WaitTrace

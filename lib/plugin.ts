@@ -19,14 +19,15 @@ import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
 import { openStorage } from './mount/storage-lifecycle.ts'
 import { purgeRegularly } from './mount/trash-purging.ts'
-import { tracedStorage } from './storage/tracing.ts'
+import { repositoryOf } from './storage/repository.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { USER_MEMBERS } from './users/rules.ts'
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
-  const storage = tracedStorage(options.storage)
-  const { apiKeys, limits: { inFlight = storage.concurrency ?? Infinity } } = options
+  const repository = repositoryOf(options.storage)
+  const { server } = options.storage
+  const { apiKeys, limits: { inFlight = server?.concurrency ?? Infinity } } = options
   const members = options.tenants ? [...USER_MEMBERS, 'tenant'] : USER_MEMBERS
   const reserved = { members, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined ? null : await createHostFields(options.fields, reserved)
@@ -38,23 +39,23 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   // Key look-ups have a limit of their own: strangers can exhaust that one only.
   const limit = createConcurrencyLimits({
     places: inFlight,
-    isQueueing: () => (storage.connections?.().waiting ?? 0) > 0,
+    isQueueing: () => (server?.connections?.().waiting ?? 0) > 0,
     onRefused (refused) {
       log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
     }
   })
-  const verifier = createVerifier({ storage, peppers: apiKeys.pepper, ttl: apiKeys.cache, limited: limit() })
+  const verifier = createVerifier({ repository, peppers: apiKeys.pepper, ttl: apiKeys.cache, limited: limit() })
   const uses = !apiKeys.countUses
     ? null
-    : createUseCounter(storage, (err) => {
+    : createUseCounter(repository, (err) => {
       log.warn({ err }, 'could not store how often API keys were used; retrying in a minute')
     })
   const membership = joinMounts(options)
-  const { opened } = await openStorage(host, log, verifier, uses, options, membership)
+  const { opened } = await openStorage(host, log, verifier, uses, repository, options, membership)
 
   const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
-  const parts = { log, storage, fields, verifier, uses, securityLog, membership, opened }
+  const parts = { log, repository, fields, verifier, uses, securityLog, membership, opened }
   const services = createServices(host, options, parts)
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
@@ -77,10 +78,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const { tenants } = services
   const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, uses, tenants })
   const path = await routing.add(host, (scope) => {
-    const operationsOn = operationsMaker(scope, options, { ...guards, storage, fields: schema, limits, tenants })
+    const operationsOn = operationsMaker(scope, options, { ...guards, repository, fields: schema, limits, tenants })
     return { operations: operationsOn(services), ofTenant: operationsOn }
   })
-  keepMount({ log, storage, fields: schema, options, services, membership, routing, path })
+  keepMount({ log, repository, fields: schema, options, services, membership, routing, path })
 }
 
 /** The plugin: `await app.register(users, { prefix: '/v1', storage })`. */

@@ -1,12 +1,11 @@
 import type { LookupFunction } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import { defaulted, type Option, optional, type OptionsOf, readOptions } from './core/option-table.ts'
-import { missingFromWebhooks } from './storage/storage-rules.ts'
-import type { EventLog, Storage, WebhookStore } from './storage/storage.ts'
 import { fromStorage } from './storage/storage-errors.ts'
 import { Type } from './core/typebox.ts'
-import { type Mount, requireMount, type Seen } from './mount/mounts.ts'
+import { requireMount, type Seen } from './mount/mounts.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { flag, method, positive } from './mount/option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
@@ -20,6 +19,8 @@ import { createWorker } from './webhooks/worker.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
+// The services of those tenants are kept that were used last.
+const TENANTS_KEPT = 1000
 const MAX_WEBHOOKS = 200
 const MAX_IN_FLIGHT = 50
 // Seconds: 30 days, and a hundred years.
@@ -75,20 +76,11 @@ export interface WebhooksOptions extends OptionsOf<typeof optionTable> {}
 
 const NAME = 'fastify-users/webhooks'
 
-/** @throws Error if the mount keeps no events, or its storage no webhooks */
-function requireStore ({ eventLog, storage }: Mount): { log: EventLog, store: WebhookStore } {
-  if (eventLog === null) throw new Error(`${NAME}: fastify-users needs the option eventLog`)
-  const { name, eventLog: log, webhooks: store } = storage
-  if (store === undefined || log === undefined) throw new Error(`${NAME}: ${name} keeps no webhooks`)
-  const lacks = missingFromWebhooks(store)
-  if (lacks.length > 0) throw new Error(`${NAME}: the webhooks of the storage ${name} lack ${lacks.join(', ')}`)
-  return { log, store }
-}
-
 const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   const options = readOptions(NAME, optionTable, given)
   const mount = requireMount(host, NAME, options.users)
-  const { log, store } = requireStore(mount)
+  if (mount.eventLog === null) throw new Error(`${NAME}: fastify-users needs the option eventLog`)
+  const { events: log, webhooks: store } = mount.repository
   if (host.hasDecorator(options.decoratorName)) {
     const mend = 'set another name with the option decoratorName'
     throw new Error(`${NAME}: app.${options.decoratorName} exists already: ${mend}`)
@@ -128,19 +120,18 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   })
 
   const gate = createGate(shares)
-  const services = new WeakMap<Storage, WebhooksService>()
-  /** The service of a tenant, or of all. One for each storage: the creations of a service are made in turn. */
-  function serviceOf ({ storage, tenant }: Seen): WebhooksService {
-    const known = services.get(storage)
+  const services = new LRUCache<string, WebhooksService>({ max: TENANTS_KEPT })
+  /** The service of a tenant, or of all: the creations of a service are made in turn. */
+  function serviceOf ({ tenant }: Seen): WebhooksService {
+    const known = services.get(tenant ?? '')
     if (known !== undefined) return known
-    const { webhooks: own = store, eventLog = log } = storage
     const made = createWebhooksService({
-      store: own, log: eventLog, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
+      store, log, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
     })
-    services.set(storage, made)
+    services.set(tenant ?? '', made)
     return made
   }
-  host.decorate(options.decoratorName, createWebhooks(serviceOf({ storage: mount.storage, tenant: undefined }),
+  host.decorate(options.decoratorName, createWebhooks(serviceOf({ tenant: undefined }),
     (tenant) => serviceOf(mount.ofTenant(tenant))))
   if (!options.routes) return
   await mount.addOperations(host, (seen, settings) => webhookOperations(serviceOf(seen), {

@@ -1,5 +1,6 @@
-import { isUnableToMigrate } from './server-trial.ts'
+import type { OpenOptions } from '../../lib/storage/storage.ts'
 import type { KnexStorage } from './knex-storage.ts'
+import { isUnableToMigrate } from './server-trial.ts'
 import type { Profile } from './tables/profiles.ts'
 
 /** How the profile of a storage is found. */
@@ -9,16 +10,14 @@ interface Finding {
   recorded (): Promise<Profile | null>
 }
 
-const PARTS = ['eventLog', 'webhooks', 'trash', 'tenants', 'keyUses', 'standbys', 'migrated'] as const
-
 /**
- * A storage with the profile of its tables, which is read with the first call, and with every `check`: another process
- * may have moved them since.
+ * A storage with the profile of its tables, which is read when it is opened, each time: another process may have moved
+ * them since.
  */
 export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
   const made = new Map<Profile, KnexStorage>()
   const classic = madeOf('classic')
-  let found: KnexStorage | null = null
+  let found = classic
 
   function madeOf (profile: Profile): KnexStorage {
     const storage = made.get(profile) ?? make(profile)
@@ -26,56 +25,57 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
     return storage
   }
 
+  async function migrated (options: OpenOptions) {
+    const profile = await recorded()
+    try {
+      return await madeOf(profile ?? 'classic').open(options)
+    } catch (error) {
+      // Another process may have made the tables of the other profile meanwhile, which stood in the way.
+      const other = profile === null && !isUnableToMigrate(error) ? await recorded() : 'portable'
+      if (profile !== null || other === null) throw error
+      return await madeOf(other).open(options)
+    } finally {
+      found = madeOf(await recorded() ?? 'classic')
+    }
+  }
+
+  /** Without tables any of them says that they are missing. */
   async function find (): Promise<KnexStorage> {
     const profile = await recorded()
     if (profile !== null) found = madeOf(profile)
-    // Without tables any of them says that they are missing.
-    return found ?? classic
+    return found
   }
 
-  /** A part of the storage that is found by then. */
-  function delegate<Part extends object> (partOf: (storage: KnexStorage) => Part): Part {
-    return new Proxy(partOf(classic), {
-      get (_classic, key) {
-        const member = (storage: KnexStorage): unknown => Reflect.get(partOf(storage), key)
-        const value = member(found ?? classic)
-        if (found !== null || typeof value !== 'function') return value
-        return (...given: unknown[]): unknown => {
-          const call = (storage: KnexStorage): unknown => Reflect.apply(Object(member(storage)), undefined, given)
-          return found === null ? find().then(call) : call(found)
-        }
-      }
-    })
-  }
-
-  const own: Partial<KnexStorage> = {
-    async check (requirements) {
-      await (await find()).check(requirements)
-    },
-    async migrate (requirements) {
-      const profile = await recorded()
-      try {
-        await madeOf(profile ?? 'classic').migrate(requirements)
-      } catch (error) {
-        // Another process may have made the tables of the other profile meanwhile, which stood in the way.
-        const other = profile === null && !isUnableToMigrate(error) ? await recorded() : 'portable'
-        if (profile !== null || other === null) throw error
-        await madeOf(other).migrate(requirements)
-      }
-      await find()
-    },
-    connections: () => classic.connections?.() ?? { used: 0, free: 0, waiting: 0 },
+  return {
+    ...classic,
+    open: async (options = {}) => options.migrate === true ? migrated(options) : (await find()).open(options),
     async close () {
       await Promise.all([...made.values()].map((storage) => storage.close()))
     },
-    joinTransaction (transaction) {
-      if (found !== null) return found.joinTransaction(transaction)
-      throw new Error('fastify-users: call check() or migrate() before joinTransaction(), or give the option profile')
-    }
+    commit: (units) => found.commit(units),
+    find: (name, keys) => found.find(name, keys),
+    list: (name, query) => found.list(name, query),
+    users: {
+      find: (id) => found.users.find(id),
+      list: (filter, page) => found.users.list(filter, page),
+      walk: (filter, order, onPart, sort) => found.users.walk(filter, order, onPart, sort)
+    },
+    listTenants: (page) => found.listTenants(page),
+    log: {
+      read: (request) => found.log.read(request),
+      history: (subject, page) => found.log.history(subject, page),
+      find: (id) => found.log.find(id),
+      before: (id, tenant) => found.log.before(id, tenant),
+      rewrite: (rewrite, limit) => found.log.rewrite(rewrite, limit),
+      prune: (before, limit) => found.log.prune(before, limit),
+      pruned: () => found.log.pruned()
+    },
+    join: (transaction) => found.join(transaction),
+    inspect: async (requirements) => (await find()).inspect(requirements),
+    rollback: async (version) => (await find()).rollback(version),
+    verifyWords: async () => (await find()).verifyWords(),
+    rebuildWords: async () => (await find()).rebuildWords(),
+    verifyCounts: async () => (await find()).verifyCounts(),
+    rebuildCounts: async () => (await find()).rebuildCounts()
   }
-  const all = delegate((storage) => storage)
-  const parts = PARTS.filter((part) => classic[part] !== undefined)
-    .map((part) => [part, delegate((storage) => storage[part] ?? {})] as const)
-  const known = new Map<PropertyKey, unknown>([...Object.entries(own), ...parts])
-  return new Proxy(all, { get: (target, key) => known.has(key) ? known.get(key) : Reflect.get(target, key) })
 }

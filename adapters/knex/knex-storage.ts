@@ -1,18 +1,24 @@
-import type {
-  EventLog, KeyUseStore, Storage, StorageInTransaction, TenantStore, Trash, WebhookStore
-} from '../../lib/storage/storage.ts'
+import type { SchemaRequirements, Server, Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 import type { CountsReport } from './counting/verify.ts'
-import type { Migrator } from './schema/migrator.ts'
+import type { SchemaReport } from './schema/inspection.ts'
 
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
-export interface KnexStorage extends Storage, Migrator {
-  joinTransaction (transaction: unknown): StorageInTransaction
-  readonly migrated: Migrator['migrated']
-  eventLog: EventLog
-  webhooks: WebhookStore
-  trash: Trash
-  tenants: TenantStore
-  keyUses: KeyUseStore
+export interface KnexStorage extends Storage {
+  join (transaction: unknown): StorageInTransaction
+  readonly server: Server
+  /**
+   * Reverts the schema to an earlier version, and loses what the later ones stored; 0 drops our tables. A
+   * schema at that version or an earlier one stays as it is.
+   * @throws TypeError for an unknown version
+   * @throws StorageError `schema_newer`, `unavailable`
+   */
+  rollback (version: number): Promise<void>
+  /** The number of users whose words are not of the fields that are searched. @throws StorageError `unavailable` */
+  verifyWords (): Promise<number>
+  /** Makes the words of all users anew, after plain SQL that wrote fields. @throws StorageError `unavailable` */
+  rebuildWords (): Promise<void>
+  /** Compares the schema with the one that this code makes; changes nothing. @throws StorageError `unavailable` */
+  inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
   /** Compares the counted numbers with the users. @throws StorageError `unavailable` */
   verifyCounts (): Promise<CountsReport>
   /**

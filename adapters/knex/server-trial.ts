@@ -1,6 +1,7 @@
 import { newId } from '../../lib/core/ids.ts'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
-import type { NewEvent, Storage, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { NewEvent, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import type { createUserWrites } from '../../lib/storage/user-loop.ts'
 import type { PoolExecutor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Names } from './tables/names.ts'
@@ -36,7 +37,7 @@ export function isUnableToMigrate (error: unknown): boolean {
 const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
 
 /** Creates a user, changes it and deletes it, each with its event. */
-export async function tryWrites (writeUsers: Storage['writeUsers']): Promise<void> {
+export async function tryWrites ({ write }: Pick<ReturnType<typeof createUserWrites>, 'write'>): Promise<void> {
   const timestamp = new Date().toISOString()
   const id = newId('usr')
   const email = `${id}@fastify-users.invalid`
@@ -47,7 +48,7 @@ export async function tryWrites (writeUsers: Storage['writeUsers']): Promise<voi
     ...{ createdAt: timestamp, updatedAt: timestamp }
   }
   const changes = { name: { value: 'Trial of a change', key: 'trial of a change' } }
-  const { outcomes } = await writeUsers([
+  const { outcomes } = await write([
     { type: 'create', user, keys: { nameKey: 'trial', emailKey: email }, event: event('user.created') },
     { type: 'update', id, changes, updatedAt: timestamp, guard: ANY, event: event('user.updated') },
     { type: 'delete', id, guard: ANY, event: event('user.deleted'), erase: false }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import { channels, traced } from '../../lib/storage/tracing.ts'
-import type { StandbyReads, StandbyReport, Standbys, Storage, UserReads } from '../../lib/storage/storage.ts'
+import type { StandbyReads, StandbyReport, Standbys, UserReads } from '../../lib/storage/storage.ts'
 import type { Batching, Executor, Reading } from './connection/executor.ts'
 import { followPrimary, placeOf, positionOf } from './connection/primary-positions.ts'
 import { createSnapshotReads } from './connection/snapshot-reads.ts'
@@ -34,7 +34,7 @@ export interface PrimaryParts {
   executor: Executor
   names: Names
   compaction: Compaction
-  reads: Pick<Storage, 'findUser' | 'listUsers' | 'readUsers'>
+  reads: UserReads
 }
 
 /** A standby with the reads of both kinds. */
@@ -56,15 +56,15 @@ export function createStandbys (
   let turn = 0
   let isWatching = false
 
-  function readsBy (reading: Reading, readUsers: UserReads['readUsers']): UserReads {
+  function readsBy (reading: Reading, walk: UserReads['walk']): UserReads {
     const findById = userLookup(reading, names, ['id'])
     return {
-      async findUser (id) {
+      async find (id) {
         const [row] = await findById(id)
         return row === undefined ? null : toUser(row)
       },
-      listUsers: userLists(reading, names, compaction, emailLookup(reading, names)),
-      readUsers
+      list: userLists(reading, names, compaction, emailLookup(reading, names)),
+      walk
     }
   }
 
@@ -87,11 +87,11 @@ export function createStandbys (
       })
     }
     const { plain, tracked } = server
-    const readUsers = userReading(plain, names, noting)
+    const walk = userReading(plain, names, noting)
     return {
       server,
-      plain: readsBy(plain, readUsers),
-      tracked: readsBy(tracked, readUsers),
+      plain: readsBy(plain, walk),
+      tracked: readsBy(tracked, walk),
       async close () {
         await snapshots.close()
         await server.close()
@@ -139,26 +139,26 @@ export function createStandbys (
     }
 
     return {
-      async findUser (id, atLeast = 1) {
-        const found = await told('findUser', () => reads.findUser(id)).catch((error) => {
+      async find (id, atLeast = 1) {
+        const found = await told('find', () => reads.find(id)).catch((error) => {
           if (!isStorageError(error)) throw error
           return null
         })
         // The client may have seen it, or a later version.
         if (found !== null && found.version >= atLeast) return found
-        return onPrimary(() => primary.findUser(id))
+        return onPrimary(() => primary.find(id))
       },
 
-      async listUsers (filter, page) {
+      async list (filter, page) {
         try {
-          return await told('listUsers', () => reads.listUsers(filter, page))
+          return await told('list', () => reads.list(filter, page))
         } catch (error) {
           if (!isStorageError(error)) throw error
-          return onPrimary(() => primary.listUsers(filter, page))
+          return onPrimary(() => primary.list(filter, page))
         }
       },
 
-      async readUsers (filter, order, onPart, sort) {
+      async walk (filter, order, onPart, sort) {
         let state: 'waiting' | 'given' | 'left' = 'waiting'
         function leave (): boolean {
           // A standby that lags for a while can still be read to the end.
@@ -166,7 +166,7 @@ export function createStandbys (
           return state === 'left'
         }
         try {
-          await server.untilLeft(told('readUsers', () => reads.readUsers(filter, order, async (users) => {
+          await server.untilLeft(told('walk', () => reads.walk(filter, order, async (users) => {
             if (state === 'left') throw new StorageError('unavailable', 'the primary is read instead')
             state = 'given'
             await onPart(users)
@@ -174,7 +174,7 @@ export function createStandbys (
         } catch (error) {
           // The rest would be of another moment.
           if (!leave() || !isStorageError(error)) throw error
-          await onPrimary(() => primary.readUsers(filter, order, onPart, sort))
+          await onPrimary(() => primary.walk(filter, order, onPart, sort))
         }
       },
 

@@ -1,9 +1,7 @@
 import type { Knex } from 'knex'
-import { storageOn } from '../../lib/storage/old-door.ts'
-import type { RowStore } from '../../lib/storage/rows.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { createUserWrites } from '../../lib/storage/user-loop.ts'
-import type { StorageInTransaction } from '../../lib/storage/storage.ts'
+import type { Opened, OpenOptions, Server, Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
@@ -39,9 +37,6 @@ import { fieldLists } from './schema/word-list.ts'
 // Requests are combined, so more of them than connections may run. If the database becomes slow, all of them wait.
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
-
-// The rows of so many users that were written last need not be read again to change them.
-const REMEMBERED = 10_000
 
 /**
  * Makes a storage on a Knex instance, which it does not close.
@@ -85,26 +80,25 @@ interface Shared {
 }
 
 /** The rows of an executor. `snapshots`: reads beside the pool; null: inside a transaction. */
-function rowStoreOn (
+function rowsOf (
   executor: Executor,
   snapshots: SnapshotReads | null,
   { names, lists, compaction, numbering }: Shared
-): RowStore {
+): Omit<Storage, 'open' | 'close'> {
   const books = bookkeeping(executor.dialect, names)
   const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all })
   const findById = userLookup(executor, names, ['id'])
   return {
     name: executor.dialect.name,
-    // A migrator does it.
-    async open () {},
-    async close () {},
     ...rows,
-    async findUser (id) {
-      const [row] = await findById(id)
-      return row === undefined ? null : toUser(row)
+    users: {
+      async find (id) {
+        const [row] = await findById(id)
+        return row === undefined ? null : toUser(row)
+      },
+      list: userLists(executor, names, compaction, emailLookup(executor, names)),
+      walk: userReading(executor, names, snapshots)
     },
-    listUsers: userLists(executor, names, compaction, emailLookup(executor, names)),
-    walkUsers: userReading(executor, names, snapshots),
     listTenants: tenantLists(executor, names),
     log: { ...knexEventLog(executor, names, numbering), rewrite }
   }
@@ -128,7 +122,9 @@ function storageOf (
   // A trial has a list of words of its own: its tables may be rolled back.
   const tryAll = (on: Query) => {
     const nested = nestedExecutor(pool.dialect, on, names)
-    return tryWrites(createUserWrites(rowStoreOn(nested, null, { ...shared, lists: fieldLists(names) })))
+    const rows = rowsOf(nested, null, { ...shared, lists: fieldLists(names) })
+    // Nobody opens or closes it.
+    return tryWrites(createUserWrites({ ...rows, open: async () => ({ created: false }), async close () {} }, 0))
   }
   const apart = (sql: string) => queryApart(knex, pool.dialect, sql)
   const tryTables = pool.dialect.mayBeUnable
@@ -148,7 +144,7 @@ function storageOf (
       }
       throw new StorageError('schema_behind', 'the server can not do what the profile classic of the tables needs ' +
         `(${String(Object(error).driverCode)}): move them to the other one, with the option profile: 'portable' and ` +
-        'storage.migrate()')
+        'storage.open({ migrate: true })')
     })
     isTried = wasTried
   }
@@ -158,61 +154,58 @@ function storageOf (
   const removeWords = wordRemoval(pool, names, () => closing.signal)
   const disk = createDiskRoom()
 
-  function storageWith (
-    executor: Executor,
-    snapshots: SnapshotReads | null,
-    close: () => Promise<void>
-  ): Omit<KnexStorage, 'standbys'> {
+  /** What is opened, and read and written, on the pool or inside a transaction. */
+  function storageWith (executor: Executor, snapshots: SnapshotReads | null) {
     const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
-    const rows = rowStoreOn(executor, snapshots, shared)
-    const storage = storageOn({ ...rows, commit: disk.noting(rows.commit) }, executor.joined ? 0 : REMEMBERED)
-    return {
-      ...storage,
-      ...migrator,
-      async check (requirements) {
-        await migrator.check(requirements)
-        if (!executor.joined) await tryOnce()
-      },
-      verifyCounts: countsVerifier(pool, names),
-      async rebuildCounts () {
-        await migrator.check()
-        await compaction.rebuild()
-      },
-      warnings: durabilityWarnings(executor),
-      async isReadOnly () {
-        const { isReadOnly } = executor.dialect
-        return disk.isFull() || (isReadOnly !== null && (await executor.query(isReadOnly)).length > 0)
-      },
-      concurrency,
-      connections: () => connectionsOf(knex),
-      close,
-      joinTransaction: join,
-      async prune (now) {
-        await storage.prune(now)
-        // Within a transaction of the host's it would hold up all other writers.
-        if (!executor.joined) await removeWords()
-      }
+    const rows = rowsOf(executor, snapshots, shared)
+    async function open ({ migrate = false, ...needs }: OpenOptions = {}): Promise<Opened> {
+      const created = migrate && await migrator.migrate(needs)
+      await migrator.check(needs)
+      if (!executor.joined) await tryOnce()
+      return { created, ...(pool.dialect.hasProfiles && { profile: pool.dialect.profile }) }
     }
+    return { migrator, storage: { ...rows, open, commit: disk.noting(rows.commit) } }
   }
 
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    // Others see its events after the commit.
-    const { eventLog, webhooks, tenants, keyUses, ...storage } = storageWith(executor, null, async () => {})
-    return { ...storage, eraseEvents: (userId, tenant) => eventLog.erase(userId, tenant), afterCommit }
+    return { ...storageWith(executor, null).storage, async close () {}, join, afterCommit }
   }
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
-  const own = storageWith(pool, snapshots, async () => {
-    closing.abort()
-    closing = new AbortController()
-    await standbys?.close()
-    await snapshots.close()
-    await compaction.close()
-  })
-  const standbys = replicas && createStandbys({ executor: pool, names, compaction, reads: own }, replicas)
-  return { ...own, ...(standbys !== null && { standbys }) }
+  const { migrator: { check, migrate: _, ...migrator }, storage } = storageWith(pool, snapshots)
+  const standbys = replicas &&
+    createStandbys({ executor: pool, names, compaction, reads: storage.users }, replicas)
+  const server: Server = {
+    concurrency,
+    connections: () => connectionsOf(knex),
+    warnings: durabilityWarnings(pool),
+    async isReadOnly () {
+      const { isReadOnly } = pool.dialect
+      return disk.isFull() || (isReadOnly !== null && (await pool.query(isReadOnly)).length > 0)
+    },
+    upkeep: removeWords,
+    ...(standbys !== null && { standbys })
+  }
+  return {
+    ...storage,
+    ...migrator,
+    join,
+    server,
+    verifyCounts: countsVerifier(pool, names),
+    async rebuildCounts () {
+      await check({})
+      await compaction.rebuild()
+    },
+    async close () {
+      closing.abort()
+      closing = new AbortController()
+      await standbys?.close()
+      await snapshots.close()
+      await compaction.close()
+    }
+  }
 }
 
 /** Creates a storage on our own Knex instance, with the listener for changes of API keys. It closes both. */
@@ -229,7 +222,7 @@ export function storageOnOwnKnex (
   pool.on('destroyRequest', (_id, connection) => finalizeStatements(connection))
   return {
     ...storage,
-    ...(listener !== null && { watchApiKeys: listener.watch }),
+    ...(listener !== null && { watch: listener.watch }),
     async close () {
       await listener?.close()
       await storage.close()

@@ -1,4 +1,4 @@
-import type { RowStore } from '../../lib/storage/rows.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import type { TenantRecord } from '../../lib/storage/storage.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type { Reading } from './connection/executor.ts'
@@ -41,7 +41,7 @@ function listSql ({ dialect }: Reading, names: Names): (descending: boolean, aft
 }
 
 /** Lists the tenants that have users or keys, each with its number of users. */
-export function tenantLists (executor: Reading, names: Names): RowStore['listTenants'] {
+export function tenantLists (executor: Reading, names: Names): Storage['listTenants'] {
   const sql = listSql(executor, names)
   return async ({ order, limit, from }) => {
     const [after, place] = 'after' in from ? [true, from.after] as const : [false, from.offset] as const

@@ -1,7 +1,7 @@
 import { gather, type Several } from '../../lib/core/gather.ts'
 import { isStorable } from '../../lib/core/text.ts'
 import type {
-  Page, PageRequest, SortedPageRequest, Storage, TenantPageRequest, UserFilter, UserRecord, Words
+  Page, PageRequest, SortedPageRequest, TenantPageRequest, UserFilter, UserReads, UserRecord, Words
 } from '../../lib/storage/storage.ts'
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
@@ -67,7 +67,7 @@ export function userLists (
   names: Names,
   { onPage }: Compaction,
   findByEmailKey: FindByEmailKey
-): Storage['listUsers'] {
+): UserReads['list'] {
   const { read, batching, dialect } = executor
   const { users } = names
   const { pages: countedPages, pagesTogether } = dialect.counting

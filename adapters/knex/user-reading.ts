@@ -1,6 +1,6 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { sortValue } from '../../lib/storage/user-order.ts'
-import type { OnUsers, PageRequest, Storage, UserRecord, UserSort } from '../../lib/storage/storage.ts'
+import type { OnUsers, PageRequest, UserReads, UserRecord, UserSort } from '../../lib/storage/storage.ts'
 import type { Reading } from './connection/executor.ts'
 import type { SnapshotReads } from './connection/snapshot-reads.ts'
 import type { Statement } from './drivers/driver.ts'
@@ -54,7 +54,7 @@ export function userReading (
   executor: Reading,
   names: Names,
   snapshots: SnapshotReads | null
-): Storage['readUsers'] {
+): UserReads['walk'] {
   const { dialect, read } = executor
   const { readsApart } = dialect.transaction
 

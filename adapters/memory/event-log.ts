@@ -1,7 +1,6 @@
 import { afterPruning } from '../../lib/storage/recorded-events.ts'
-import type { Rewrite, RowLog } from '../../lib/storage/rows.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
-import type { EventLog, EventRecord, EventsRequest, PrunedEvents } from '../../lib/storage/storage.ts'
+import type { EventLog, EventRecord, EventsRequest, PrunedEvents, Rewrite } from '../../lib/storage/storage.ts'
 
 /** An event, and its place in the order of commits, from 1. */
 interface Entry {
@@ -12,7 +11,7 @@ interface Entry {
 const copy = ({ event }: Entry): EventRecord => structuredClone(event)
 
 /** The recorded events in memory. */
-export class MemoryEvents implements RowLog {
+export class MemoryEvents implements EventLog {
   /** Those that are kept: positions without a gap, oldest first. */
   #entries: Entry[] = []
   #pruned: PrunedEvents[] = []

@@ -1,7 +1,8 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { CollectionName, Outcome, RowStore, RowWrite, Unit } from '../../lib/storage/rows.ts'
-import type { PageRequest, UserFilter, UserRecord, UserSort } from '../../lib/storage/storage.ts'
+import type {
+  CollectionName, Outcome, PageRequest, RowWrite, Storage, Unit, UserFilter, UserRecord, UserSort
+} from '../../lib/storage/storage.ts'
 import { MemoryEvents } from './event-log.ts'
 import { pageOf, type Positions, positionsOf } from './positions.ts'
 import { type Refusal, type RowTable, Table } from './table.ts'
@@ -13,8 +14,11 @@ const noMore = (): void => {}
 
 type Tables = { [Name in CollectionName]: RowTable<Name> }
 
-/** A store of rows in memory. No write awaits anything, so each unit is atomic. */
-export function memoryRows (): RowStore {
+/**
+ * A storage in the memory of the process: for tests, and for data that may be gone tomorrow. The work of an operation
+ * is about logarithmic in the number of users. No write awaits anything, so each unit is atomic.
+ */
+export function memory (): Storage {
   const users = userTable()
   const log = new MemoryEvents()
   const others = {
@@ -95,7 +99,7 @@ export function memoryRows (): RowStore {
   return {
     name: 'memory',
     log,
-    async open (needs, { migrate }) {
+    async open ({ migrate = false, ...needs } = {}) {
       try {
         users.indexFields(needs)
         users.indexWords(needs)
@@ -103,6 +107,7 @@ export function memoryRows (): RowStore {
         if (migrate) throw error
         throw new StorageError('schema_behind', 'users have the same value of a field that must be unique')
       }
+      return { created: false }
     },
     async close () {},
     commit: async (units) => units.map(commitOne),
@@ -111,20 +116,22 @@ export function memoryRows (): RowStore {
       const { items, total } = listed[name].list(query)
       return { items: structuredClone(items), total }
     },
-    findUser: async (id) => users.find({ id })?.record ?? null,
-    async listUsers (filter, page) {
-      const matches = found(filter)
-      if (page.sort !== undefined) {
-        const items = users.orders.page(matches, page)
-        return { items: items.map(({ record }) => userOf(record)), total: (matches ?? users.ordered).size }
-      }
-      if (matches === null) return { items: pageOf(users.ordered, page).map(userOf), total: users.ordered.size }
-      return { items: pageOf(matches, page).map(({ record }) => userOf(record)), total: matches.size }
-    },
-    async walkUsers (filter, order, onPart, sort) {
-      const records = recordsOf(found(filter), order, sort)
-      for (let start = 0; start < records.length; start += READ_PART_MAX) {
-        await onPart(records.slice(start, start + READ_PART_MAX).map(userOf))
+    users: {
+      find: async (id) => users.find({ id })?.record ?? null,
+      async list (filter, page) {
+        const matches = found(filter)
+        if (page.sort !== undefined) {
+          const items = users.orders.page(matches, page)
+          return { items: items.map(({ record }) => userOf(record)), total: (matches ?? users.ordered).size }
+        }
+        if (matches === null) return { items: pageOf(users.ordered, page).map(userOf), total: users.ordered.size }
+        return { items: pageOf(matches, page).map(({ record }) => userOf(record)), total: matches.size }
+      },
+      async walk (filter, order, onPart, sort) {
+        const records = recordsOf(found(filter), order, sort)
+        for (let start = 0; start < records.length; start += READ_PART_MAX) {
+          await onPart(records.slice(start, start + READ_PART_MAX).map(userOf))
+        }
       }
     },
     async listTenants (page) {

@@ -1,5 +1,5 @@
 import { placeKey } from '../../lib/storage/user-order.ts'
-import type { CollectionName, Outcome, Row, RowKey, RowsQuery, Stored } from '../../lib/storage/rows.ts'
+import type { CollectionName, Outcome, Row, RowKey, RowsQuery, Stored } from '../../lib/storage/storage.ts'
 import type { Page } from '../../lib/storage/storage.ts'
 import { Groups } from './groups.ts'
 import { pageOf, type Positions, positionsOf } from './positions.ts'

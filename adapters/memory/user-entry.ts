@@ -1,5 +1,5 @@
 import { cloneFields } from '../../lib/core/json.ts'
-import type { Row } from '../../lib/storage/rows.ts'
+import type { Row } from '../../lib/storage/storage.ts'
 import type { JsonObject, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
 
 /**

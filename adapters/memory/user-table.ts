@@ -1,4 +1,4 @@
-import type { Row, RowKey } from '../../lib/storage/rows.ts'
+import type { Row, RowKey } from '../../lib/storage/storage.ts'
 import { wordsOfUser } from '../../lib/storage/storage-rules.ts'
 import type { SchemaRequirements, UserFilter, UserKeys, UserRecord, UserStatus } from '../../lib/storage/storage.ts'
 import { FieldIndex } from './field-index.ts'

@@ -7,7 +7,8 @@ import {
 import { type Parameter, parameterFaults, searchParameter } from '../core/parameters.ts'
 import { isStorable } from '../core/text.ts'
 import { searchedWords, wordsOf } from '../core/words.ts'
-import type { ApiKeyRecord, Storage } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { ApiKeyRecord } from '../storage/storage.ts'
 import { KEY_START } from './key-text.ts'
 
 /** Parameters of a list of keys, in process. What is given must all hold. */
@@ -67,18 +68,18 @@ export function keyListQueryCheck (size: PageSize) {
 /** Records that are read from the storage in one step. */
 const STEP = 1000
 
-type Keys = Pick<Storage, 'findApiKey' | 'listApiKeys'>
-
 /** All keys, oldest first, or the one with a start. */
-async function * read (storage: Keys, { start }: KeyFilter): AsyncGenerator<ApiKeyRecord[], void, undefined> {
+async function * read (
+  keys: Repository['apiKeys'], { start }: KeyFilter, of: { tenant?: string }
+): AsyncGenerator<ApiKeyRecord[], void, undefined> {
   if (start !== undefined) {
-    const key = await storage.findApiKey({ start })
+    const key = await keys.find({ start }, of.tenant)
     if (key !== null) yield [key]
     return
   }
   let from: PageRequest['from'] = { offset: 0 }
   for (;;) {
-    const { items } = await storage.listApiKeys({ order: 'asc', limit: STEP, from })
+    const { items } = await keys.list({ order: 'asc', limit: STEP, from, ...of })
     yield items
     const last = items.at(-1)
     if (last === undefined || items.length < STEP) return
@@ -102,14 +103,16 @@ function matcher ({ owner, q }: KeyFilter): (key: ApiKeyRecord) => boolean {
  * filter reads each of them, but for a `start`, which is looked up.
  */
 export async function filteredKeys (
-  storage: Keys,
+  apiKeys: Repository['apiKeys'],
   filter: KeyFilter,
-  { order, limit, from }: PageRequest
+  { order, limit, from }: PageRequest,
+  tenant: string | undefined
 ): Promise<Page<ApiKeyRecord>> {
-  if (Object.keys(filter).length === 0) return storage.listApiKeys({ order, limit, from })
+  const of = tenant === undefined ? {} : { tenant }
+  if (Object.keys(filter).length === 0) return apiKeys.list({ order, limit, from, ...of })
   const isMeant = matcher(filter)
   const found: ApiKeyRecord[] = []
-  for await (const keys of read(storage, filter)) found.push(...keys.filter(isMeant))
+  for await (const keys of read(apiKeys, filter, of)) found.push(...keys.filter(isMeant))
   if (order === 'desc') found.reverse()
   const rest = 'offset' in from
     ? found.slice(from.offset)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { CallerId } from '../core/context.ts'
+import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage } from '../storage/storage.ts'
 import type { Caller } from './authenticator.ts'
 
 const MAX_ENTRIES = 10_000
@@ -13,7 +13,7 @@ export type KeyOwner = CallerId
  * Makes a function that finds whose `Idempotency-Key` a caller sends: a rotated key repeats what the first key of its
  * rotations has made. Who a key was rotated from never changes, so it is looked up once.
  */
-export function createKeyOwners (storage: Pick<Storage, 'findApiKey'>): (caller: Caller) => Promise<KeyOwner> {
+export function createKeyOwners ({ apiKeys }: Repository): (caller: Caller) => Promise<KeyOwner> {
   const firsts = new LRUCache<string, string>({ max: MAX_ENTRIES })
 
   async function firstOf (id: string, rotatedFrom: string | null): Promise<string> {
@@ -27,7 +27,7 @@ export function createKeyOwners (storage: Pick<Storage, 'findApiKey'>): (caller:
       if (known !== undefined) break
       chain.push(next)
       const before = next
-      next = (await fromStorage(() => storage.findApiKey({ id: before })))?.rotatedFrom ?? null
+      next = (await fromStorage(() => apiKeys.find({ id: before })))?.rotatedFrom ?? null
     }
     for (const each of chain) firsts.set(each, first)
     return first

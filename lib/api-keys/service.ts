@@ -4,10 +4,12 @@ import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isApiKeyId, newId } from '../core/ids.ts'
+import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { ApiKeyRecord, ApiKeyWrite, ApiKeyWritten, DayUses, NewEvent, Storage } from '../storage/storage.ts'
+import type { ApiKeyWrite, ApiKeyWritten } from '../storage/api-key-writes.ts'
+import type { ApiKeyRecord, DayUses, NewEvent } from '../storage/storage.ts'
 import { boundsOf, type KeyBounds } from './bounds.ts'
 import {
   type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes
@@ -34,7 +36,9 @@ export interface KeyCall extends Call {
 }
 
 export interface ApiKeysServiceOptions {
-  storage: Storage
+  repository: Repository
+  /** That of whoever calls. */
+  tenant: string | undefined
   verifier: Verifier
   /** Stores the uses that this process has counted; null if they are not counted. */
   flushUses: (() => Promise<void>) | null
@@ -82,7 +86,7 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { storage, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { repository: { apiKeys, keyUses, storage }, tenant: own, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
   const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
@@ -91,7 +95,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function write (asked: ApiKeyWrite): Promise<ApiKeyWritten> {
     verifier.clear()
     try {
-      const outcome = await fromStorage(() => storage.writeApiKey(asked))
+      const outcome = await fromStorage(() => apiKeys.write(asked, own))
       if (outcome.code === 'done') return outcome
       throw outcome.code === 'not_found' ? notFound() : new UsersError(outcome.code)
     } finally {
@@ -101,7 +105,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
 
   /** @throws UsersError `api_key_exists` if there is a key with this id that is not this record */
   async function requireFirst (id: string, record: ApiKeyRecord | null): Promise<void> {
-    const known = await fromStorage(() => storage.findApiKey({ id }))
+    const known = await fromStorage(() => apiKeys.find({ id }, own))
     if (known === null || known.start === record?.start) return
     const made = `The first request with this Idempotency-Key made the API key ${id}`
     throw new UsersError('api_key_exists', { detail: `${made}, whose text is not shown again. Rotate or revoke it.` })
@@ -151,7 +155,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   /** A store that was written before there were such members would let the key work from anywhere. */
   async function requireKept (record: ApiKeyRecord): Promise<void> {
     if (record.addresses === undefined && record.rateLimit === undefined) return
-    const kept = await fromStorage(() => storage.findApiKey({ id: record.id }))
+    const kept = await fromStorage(() => apiKeys.find({ id: record.id }, own))
     if (kept === null || isDeepStrictEqual(boundsOf(kept), boundsOf(record))) return
     await revoke(record.id)
     const cause = new TypeError(`the storage ${storage.name} does not keep the addresses and the limit of an API key`)
@@ -159,7 +163,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   }
 
   async function find (id: string): Promise<ApiKeyRecord> {
-    const record = isApiKeyId(id) ? await fromStorage(() => storage.findApiKey({ id })) : null
+    const record = isApiKeyId(id) ? await fromStorage(() => apiKeys.find({ id }, own)) : null
     if (record === null) throw notFound()
     return record
   }
@@ -183,7 +187,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     priorFaults: readonly Fault[] = []
   ): Promise<ListedPage<ApiKey>> {
     const { paging, filter } = checkListQuery(query, priorFaults)
-    const page = await readPage(paging, (request) => fromStorage(() => filteredKeys(storage, filter, request)))
+    const page = await readPage(paging, (request) => fromStorage(() => filteredKeys(apiKeys, filter, request, own)))
     return { ...page, items: page.items.map(toApiKey) }
   }
 
@@ -239,7 +243,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   async function uses (id: string): Promise<DayUses[]> {
     await find(id)
     await flushUses?.()
-    return fromStorage(async () => await storage.keyUses?.list(id) ?? [])
+    return fromStorage(() => keyUses.list(id))
   }
 
   /** `uses`: null if they are not counted. */

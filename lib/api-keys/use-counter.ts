@@ -1,6 +1,7 @@
 import { settleWithin } from '../core/settle.ts'
+import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { KeyUses, Storage } from '../storage/storage.ts'
+import type { KeyUses } from '../storage/key-uses.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 // A crash loses what was counted since.
@@ -21,7 +22,7 @@ export interface UseCounter {
 
 /** Makes a counter that stores its numbers once a minute. `onError`: gets why that failed. */
 export function createUseCounter (
-  { keyUses }: Pick<Storage, 'keyUses'>,
+  { keyUses }: Pick<Repository, 'keyUses'>,
   onError: (error: unknown) => void
 ): UseCounter {
   // By the number of the day since 1970, and the id of the key.
@@ -53,7 +54,7 @@ export function createUseCounter (
       const part = all.slice(first, first + WRITTEN_TOGETHER)
       const uses = part.map(({ key, day, uses }) => ({ key, day, uses }))
       try {
-        await fromStorage(async () => keyUses?.add(uses))
+        await fromStorage(() => keyUses.add(uses))
       } catch (error) {
         // If the storage has made it, and only its answer is lost, this part counts twice.
         for (const { number, key, uses } of part) add(number, key, uses)

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { settleWithin } from '../core/settle.ts'
+import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { endOf } from '../storage/storage-rules.ts'
-import type { ApiKeyRecord, Storage } from '../storage/storage.ts'
+import type { ApiKeyRecord } from '../storage/storage.ts'
 import { digestSecret, type KeyParts } from './key-text.ts'
 
 const MAX_ENTRIES = 10_000
@@ -15,7 +16,7 @@ const MAX_READS = 3
 const NO_DIGEST = ''.padStart(43, '-')
 
 // One storage can serve several mounts of a process: a revocation through one of them clears the caches of all.
-const cachesOf = new WeakMap<Storage, Set<() => void>>()
+const cachesOf = new WeakMap<Repository, Set<() => void>>()
 
 /** A cached look-up: the record, if there is one, and until when the key works. */
 interface LookUp { record: ApiKeyRecord | null, end: number }
@@ -28,7 +29,7 @@ type OnRefused = (reason: RefusalReason, record: ApiKeyRecord | null) => void
 export type Verifier = ReturnType<typeof createVerifier>
 
 export interface VerifierOptions {
-  storage: Storage
+  repository: Repository
   /** A key may have been created with any of them; empty: without. */
   peppers: readonly string[]
   /** Seconds that a key's record may be cached; 0: never. */
@@ -47,7 +48,7 @@ function reasonFor (record: ApiKeyRecord | null, proven: boolean): RefusalReason
  * Verifies stored keys. It caches their records (never their texts) for a short time. After `clear`, no call is
  * answered from anything that was read before it.
  */
-export function createVerifier ({ storage, peppers, ttl: seconds, limited = (work) => work() }: VerifierOptions) {
+export function createVerifier ({ repository, peppers, ttl: seconds, limited = (work) => work() }: VerifierOptions) {
   const ttl = seconds * 1000
   const candidates = peppers.length === 0 ? [undefined] : peppers
   // By the clock itself: a moment that is kept for a millisecond needs a timer for it, which costs more.
@@ -61,7 +62,7 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
     for (let reads = 1; ; reads++) {
       const readIn = generation
       const asked = performance.now()
-      const record = await limited(() => storage.findApiKey({ start }))
+      const record = await limited(() => repository.apiKeys.find({ start }))
       // A key was changed during the read, so the result may be from before the change.
       if (readIn !== generation && reads < MAX_READS) continue
       const found = { record, end: record === null ? -Infinity : endOf(record) }
@@ -113,11 +114,11 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
     return cached?.record === record && Date.now() < cached.end
   }
 
-  const caches = cachesOf.get(storage) ?? new Set()
-  cachesOf.set(storage, caches.add(clearThis))
+  const caches = cachesOf.get(repository) ?? new Set()
+  cachesOf.set(repository, caches.add(clearThis))
 
   // Without a cache there is nothing to clear.
-  const unwatch = ttl > 0 ? storage.watchApiKeys?.(clearThis) : undefined
+  const unwatch = ttl > 0 ? repository.storage.watch?.(clearThis) : undefined
 
   function clearThis (): void {
     generation++
@@ -139,7 +140,7 @@ export function createVerifier ({ storage, peppers, ttl: seconds, limited = (wor
     touched.set(record.id, now)
     const [usedAt, ifBefore] = [new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()]
     const write: Promise<unknown> = fromStorage(() =>
-      storage.writeApiKey({ type: 'touch', id: record.id, usedAt, ifBefore }))
+      repository.apiKeys.write({ type: 'touch', id: record.id, usedAt, ifBefore }))
       .catch(onError)
       .finally(() => touches.delete(write))
     touches.add(write)

@@ -11,7 +11,9 @@ import type { Parts, Tail } from './tail.ts'
 import type { LoggedEvent } from './types.ts'
 
 export interface EventLogOptions {
-  log: EventLog
+  log: Pick<EventLog, 'read' | 'history' | 'pruned'>
+  /** That of whoever reads. */
+  tenant: string | undefined
   present: (record: EventRecord) => LoggedEvent
   pageSize: PageSize
   /** True if there is a user with this id. */
@@ -80,9 +82,12 @@ function nextOf ({ order }: EventsRequest, events: readonly EventRecord[], posit
 
 /** Makes the operations on an event log. */
 export function createEventLog (options: EventLogOptions): EventLogService {
-  const { log, present, pageSize, hasUser, tail, retention } = options
+  const { log, tenant, present, pageSize, hasUser, tail, retention } = options
   const check = eventQueryChecks(pageSize)
-  const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
+  const of = tenant === undefined ? {} : { tenant }
+  const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read({ ...request, ...of }))
+  // Those of others would tell when others had events.
+  const pruned = async () => tenant === undefined ? fromStorage(() => log.pruned()) : []
 
   /**
    * True if an id is older than the oldest event that is kept. Where none is kept, every id of the past is: a tenant's
@@ -95,7 +100,7 @@ export function createEventLog (options: EventLogOptions): EventLogService {
 
   /** The page before an event that is not in the log: whatever came before it was pruned with it. */
   async function pageBefore (before: string): Promise<EventsPage> {
-    const standing = standingOf(before, null, await fromStorage(() => log.pruned()))
+    const standing = standingOf(before, null, await pruned())
     if (standing !== 'unknown' || await isOld(before)) return { events: [], more: false, position: null }
     throw positionUnknown('before')
   }
@@ -106,7 +111,7 @@ export function createEventLog (options: EventLogOptions): EventLogService {
   async function pageBehind (after: string, request: EventsRequest): Promise<EventsPage> {
     // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
     const oldest = await read({ ...request, after: null })
-    const standing = standingOf(after, request.types, await fromStorage(() => log.pruned()))
+    const standing = standingOf(after, request.types, await pruned())
     const isWhole = standing === 'complete' || (standing === 'unknown' && isStart(after) && isRecent(after))
     if (isWhole && oldest !== null) return oldest
     if (standing === 'expired' || isStart(after) || await isOld(after)) throw new UsersError('events_expired')
@@ -157,7 +162,7 @@ export function createEventLog (options: EventLogOptions): EventLogService {
       const { types, ...paging } = check.history(query, priorFaults)
       const readHistory = (offset: number, limit: number, ofTypes: readonly string[] | null) =>
         fromStorage(async () => isUserId(id)
-          ? log.history(id, { offset, limit, ...(ofTypes !== null && { types: ofTypes }) })
+          ? log.history(id, { offset, limit, ...of, ...(ofTypes !== null && { types: ofTypes }) })
           : { items: [], total: 0 })
       const page = await readPage(paging, ({ from, limit }) =>
         readHistory('offset' in from ? from.offset : 0, limit, types))

@@ -1,6 +1,8 @@
 import { isUserId } from '../core/ids.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { EventRecord, Storage } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { EventRecord } from '../storage/storage.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
 import { type Delivery, toDelivery } from '../storage/webhook.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { DeletedUser as ShownDeletedUser, User } from '../users/types.ts'
@@ -34,18 +36,18 @@ export type SubjectPart = Partial<Subject>
  * that carried them, in parts: a history may be long. It throws UsersError alone, before the first part.
  */
 export function createSubjects (
-  storage: Storage,
+  { users, trash, events, webhooks }: Repository,
+  tenant: string | undefined,
   presenter: Pick<Presenter, 'user' | 'deletedUser'>,
   present: (record: EventRecord) => LoggedEvent
 ): (id: string) => AsyncGenerator<SubjectPart, void, undefined> {
   async function originOf (webhook: string): Promise<string> {
-    const record = await storage.webhooks?.find(webhook)
-    return record == null ? '' : new URL(record.url).origin
+    const record = await webhooks.find(webhook, tenant)
+    return record === null ? '' : new URL(record.url).origin
   }
 
-  async function deliveriesOf (events: readonly EventRecord[], origins: Map<string, string>) {
-    if (storage.webhooks === undefined || events.length === 0) return []
-    const deliveries = await storage.webhooks.deliveriesOf(events.map(({ id }) => id))
+  async function deliveriesOf (records: readonly EventRecord[], origins: Map<string, string>) {
+    const deliveries = await webhooks.deliveriesOf(records.map(({ id }) => id), tenant)
     return Promise.all(deliveries.map(async (delivery): Promise<SubjectDelivery> => {
       const { webhook: id } = delivery
       const origin = origins.get(id) ?? await originOf(id)
@@ -55,15 +57,16 @@ export function createSubjects (
   }
 
   async function find (id: string): Promise<Subject['user']> {
-    const user = await storage.findUser(id)
-    if (user !== null) return presenter.user(user)
-    const away = await storage.trash?.find(id) ?? null
+    const user = await users.find(id)
+    if (user !== null && belongsTo(user, tenant)) return presenter.user(user)
+    const away = await trash.find(id, tenant)
     return away === null ? null : presenter.deletedUser(away)
   }
 
   return async function * (id) {
     if (!isUserId(id)) throw userNotFound()
     const origins = new Map<string, string>()
+    const of = tenant === undefined ? {} : { tenant }
     const user = await fromStorage(() => find(id))
     // What is recorded meanwhile moves the others back: none is given twice.
     const given = new Set<string>()
@@ -77,8 +80,7 @@ export function createSubjects (
       return true
     }
     for (let offset = 0; ; offset += PART) {
-      const page = await fromStorage(async () =>
-        await storage.eventLog?.history(id, { offset, limit: PART }) ?? { items: [], total: 0 })
+      const page = await fromStorage(() => events.history(id, { offset, limit: PART, ...of }))
       if (offset === 0 && user === null && page.total === 0) throw userNotFound()
       const records = page.items.filter(isOfThisPerson)
       const deliveries = await fromStorage(() => deliveriesOf(records, origins))

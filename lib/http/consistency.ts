@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Standbys, Storage, UserReads } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { Standbys, UserReads } from '../storage/storage.ts'
 import { CALLER, shareOf } from './caller.ts'
 import { header } from './header-fields.ts'
 
@@ -26,14 +27,14 @@ export type ReadFor = <Value>(
  * for. A client that always sends its latest token never sees less than it has seen. A read takes a place under the
  * limit once it waits for no standby, so that tokens can't take the places of others.
  */
-export function readsOf (storage: Storage, limited: Limited): ReadFor {
-  const { standbys } = storage
-  if (standbys === undefined) return ({ request }, read) => limited(() => read(storage), shareOf(request))
+export function readsOf ({ users, storage: { server } }: Repository, limited: Limited): ReadFor {
+  const standbys = server?.standbys
+  if (standbys === undefined) return ({ request }, read) => limited(() => read(users), shareOf(request))
   return async ({ request, reply }, read) => {
     const token = header(request, TOKEN)
     const reads = await standbys.reads(token)
     try {
-      return await limited(() => read(reads ?? storage), shareOf(request))
+      return await limited(() => read(reads ?? users), shareOf(request))
     } finally {
       // An error may tell what is stored too.
       if (token !== undefined) reply.header(TOKEN, await tokenBy(reads?.seen ?? standbys.position))

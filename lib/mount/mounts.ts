@@ -8,7 +8,8 @@ import type { LoggedEvent } from '../events/types.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { OwnerOf } from '../operations/answers.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
-import type { EventRecord, NewEvent, Storage } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { EventRecord, NewEvent } from '../storage/storage.ts'
 import type { Webhook } from '../storage/webhook.ts'
 import { type Claims, createClaims } from '../users/claims.ts'
 import type { Users } from './all-users.ts'
@@ -19,11 +20,11 @@ import type { Membership } from './shared-storage.ts'
 import { requireTenants, type StorageServices } from './tenants.ts'
 
 /** What a tenant sees, or whoever sees all. */
-export type Seen = Pick<StorageServices, 'storage' | 'tenant'>
+export type Seen = Pick<StorageServices, 'tenant'>
 
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
-  storage: Storage
+  repository: Repository
   /** Its lines name the mount. */
   log: FastifyBaseLogger
   pageSize: PageSize
@@ -57,7 +58,7 @@ export interface Mount {
 /** What a mount is made of. */
 export interface MountParts {
   log: FastifyBaseLogger
-  storage: Storage
+  repository: Repository
   fields: FieldsSchema
   options: CheckedOptions
   services: Services
@@ -69,11 +70,11 @@ export interface MountParts {
 const mounts = new WeakMap<Users, Mount>()
 
 /** Keeps what a mount offers to plugins on top of it. */
-export function keepMount ({ log, storage, fields, options, services, membership, routing, path }: MountParts): void {
+export function keepMount ({ log, repository, fields, options, services, membership, routing, path }: MountParts): void {
   const { pageSize, apiKeys, requireIfMatch } = options
   const { inProcess, eventLog, present, publish, tenants } = services
   mounts.set(inProcess, {
-    storage,
+    repository,
     log,
     pageSize,
     path,
@@ -91,8 +92,8 @@ export function keepMount ({ log, storage, fields, options, services, membership
     present,
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: membership.onChange,
-    ownerOf: createKeyOwners(storage),
-    claimsOf: (seen) => createClaims(seen.storage, options.idempotencyTtl),
+    ownerOf: createKeyOwners(repository),
+    claimsOf: (seen) => createClaims(repository, seen.tenant, options.idempotencyTtl),
     ofTenant: (tenant) => requireTenants(tenants).of(tenant),
     async addOperations (to, operations) {
       await routing.add(to, (_scope, settings) => ({

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { settleWithin } from '../core/settle.ts'
-import { refuseCalls } from '../storage/late-opening.ts'
 import { isStorageError } from '../storage/storage-error.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Door } from '../storage/door.ts'
 
 // Shares of the time that Fastify lets a plugin start. A server that does not answer, and a locked file, fail in the
 // first one, with its default of 10 seconds.
@@ -32,7 +31,7 @@ async function endsInTime ({ initialConfig, server }: FastifyInstance, work: Pro
 
 /** A storage that is opened. */
 export interface Opening {
-  storage: Storage
+  storage: Door
   log: FastifyBaseLogger
   /** Makes or migrates the tables, and checks them. It may be called again after an error. */
   open: () => Promise<void>
@@ -77,7 +76,7 @@ async function finish (first: Promise<void>, { storage, log, open, closing }: Op
 export async function openInTime (host: FastifyInstance, opening: Opening): Promise<{ opened: Promise<void> }> {
   const first = opening.open()
   if (await endsInTime(host, first)) return { opened: first }
-  const allow = refuseCalls(opening.storage)
+  const allow = opening.storage.refuseCalls()
   const opened = finish(first, opening).then(allow)
   // Its error is logged, and whoever waits gets it.
   opened.catch(() => {})

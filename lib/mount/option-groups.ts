@@ -126,7 +126,7 @@ export const fieldOptions = {
   }),
   /**
    * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
-   * `storage.migrate({ filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are compared
+   * `storage.open({ migrate: true, filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are compared
    * without their case and accents.
    */
   filterable: converted<ReadonlyArray<string | FilterableField>, readonly FilteredField[]>(
@@ -137,13 +137,13 @@ export const fieldOptions = {
   ),
   /**
    * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
-   * filtered by them too. `storage.migrate({ unique })` makes a unique index for each.
+   * filtered by them too. `storage.open({ migrate: true, unique })` makes a unique index for each.
    */
   unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
   /**
    * Own fields that the parameter `q` of lists searches, beside name and address: texts and numbers, also those inside
    * of lists and objects. `{ field, match: 'digits' }` is a number that people write with blanks and signs, as that of
-   * a telephone. `storage.migrate({ searchable })` makes the words of all users anew.
+   * a telephone. `storage.open({ migrate: true, searchable })` makes the words of all users anew.
    */
   searchable: converted<ReadonlyArray<string | SearchableField>, readonly SearchedField[]>(
     (given = []) => Object.freeze(given.map((each) => typeof each === 'string'

@@ -46,7 +46,7 @@ export const optionTable = {
     schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
     message: 'must be a JavaScript identifier'
   }),
-  /** Bring the storage's schema up to date at start. With `false`, you call `await storage.migrate()`. */
+  /** Bring the storage's schema up to date at start. With `false`, you call `await storage.open({ migrate: true })`. */
   migrate: defaulted<boolean>(false, flag),
   /** Records on a page: if the client does not say (`default`), and at most (`max`). */
   pageSize: converted<{ default?: number, max?: number }, { default: number, max: number }>(
@@ -131,7 +131,7 @@ export interface UsersOptions extends OptionsOf<typeof optionTable> {}
 export type CheckedOptions = CheckedOptionsOf<typeof optionTable>
 
 function problemsBetween (options: UsersOptions): string[] {
-  const { pageSize, storage, eventLog } = options
+  const { pageSize } = options
   const { default: usual, max } = optionTable.pageSize.read(pageSize)
   const store = options.limits?.counters?.store
   const problems: Array<[boolean, string]> = [
@@ -145,14 +145,6 @@ function problemsBetween (options: UsersOptions): string[] {
       'limits.counters.store must have the method read: limits.failures reads counters without incrementing them'],
     [store !== undefined && !['incr', 'child'].every((name) => typeof store.prototype?.[name] === 'function'),
       'limits.counters.store must have the methods incr and child'],
-    [optionTable.eventLog.read(eventLog) !== null && storage.eventLog === undefined,
-      `eventLog needs a storage that keeps events, and ${storage.name} has no eventLog`],
-    [optionTable.trash.read(options.trash) !== null && storage.trash === undefined,
-      `trash needs a storage that keeps deleted users, and ${storage.name} has no trash`],
-    [options.apiKeys?.countUses === true && storage.keyUses === undefined,
-      `apiKeys.countUses needs a storage that counts the uses of keys, and ${storage.name} has no keyUses`],
-    [options.tenants === true && storage.tenants === undefined,
-      `tenants needs a storage that keeps tenants apart, and ${storage.name} has no tenants`],
     [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
       typeof key === 'object' && typeof key.tenant === 'string'),
     'apiKeys.static names a tenant, which needs the option tenants'],

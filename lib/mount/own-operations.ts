@@ -20,14 +20,14 @@ import type { Operation } from '../operations/operation.ts'
 import { subjectOperation } from '../operations/subject.ts'
 import { tenantOperations } from '../operations/tenants.ts'
 import { userOperations } from '../operations/users.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
 import { createExports } from '../transfer/export.ts'
 import { createClaims } from '../users/claims.ts'
 import type { CheckedOptions } from './options.ts'
 import type { StorageServices, Tenants } from './tenants.ts'
 
 export interface OperationParts {
-  storage: Storage
+  repository: Repository
   fields: FieldsSchema
   limits: ConcurrencyLimits
   identify: Identify<FastifyRequest>
@@ -49,17 +49,17 @@ const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
   (typeof key === 'string' ? undefined : key.tenant ?? undefined) === tenant
 
 /**
- * Makes the function that makes the operations that a mount has without plugins on top of it, as its options and its
- * storage allow: its own, and those of each tenant, which share their limits.
+ * Makes the function that makes the operations that a mount has without plugins on top of it, as its options
+ * allow: its own, and those of each tenant, which share their limits.
  */
 export function operationsMaker (
   scope: FastifyInstance,
   options: CheckedOptions,
   parts: OperationParts
 ): (services: StorageServices) => Operation[] {
-  const { storage, fields, limits, identify, rateLimits, securityLog, tenants } = parts
+  const { repository, fields, limits, identify, rateLimits, securityLog, tenants } = parts
   const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams, requests } } = options
-  const ownerOf = createKeyOwners(storage)
+  const ownerOf = createKeyOwners(repository)
   const recheckFor = rechecks(identify, securityLog)
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
@@ -73,14 +73,14 @@ export function operationsMaker (
     }
   })()
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
-  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, storage: seen, tenant }) => [
+  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
     ...userOperations(users, presenter, {
       pageSize,
       fields,
       erases: eventLog !== null,
       reverts: eventLog !== null,
       restores: options.trash !== null,
-      readFor: readsOf(seen, limits.reads),
+      readFor: readsOf(repository, limits.reads),
       ownerOf
     }),
     subjectOperation(begin, subject, {
@@ -93,7 +93,7 @@ export function operationsMaker (
       fields,
       ofTenants: tenants !== null,
       hold: holdExport,
-      readFor: readsOf(seen, limits.reads),
+      readFor: readsOf(repository, limits.reads),
       recheck: recheckFor('users:read')
     }),
     importOperation(begin, openImport, {
@@ -104,9 +104,7 @@ export function operationsMaker (
       hold: holdImport,
       recheck: recheckFor('users:write')
     }),
-    ...storage.singleWrites === true
-      ? []
-      : [batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog })],
+    batchOperation(writeBatch, presenter, { ownerOf, rateLimits, securityLog }),
     ...eventLog !== null
       ? eventOperations(eventLog, { pageSize, limits, takePlace, recheck: recheckFor('events:read') })
       : [],
@@ -117,7 +115,7 @@ export function operationsMaker (
         staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf),
         usualLimit: requests,
         ownerOf,
-        claims: createClaims(seen, options.idempotencyTtl)
+        claims: createClaims(repository, tenant, options.idempotencyTtl)
       })
       : [],
     ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists, tenant) : []

@@ -64,7 +64,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
     fields,
     tenants,
     trash: trash !== null,
-    standbys: storage.standbys !== undefined,
+    standbys: storage.server?.standbys !== undefined,
     limited: {
       requests: limits.requests !== undefined,
       failures: limits.failures !== undefined,
@@ -76,7 +76,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
   const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog, tenants } = parts
-  const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { standbys } } = options
+  const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { server } } = options
   const settings: Omit<OperationSettings, 'handlerFor'> = {
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits,
@@ -116,7 +116,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
             })
           }
         })
-        if (standbys !== undefined) giveTokens(scope, standbys)
+        if (server?.standbys !== undefined) giveTokens(scope, server.standbys)
         const { operations, ofTenant } = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)
         routeOperations(scope, operations, { ...settings, handlerFor: tenants?.handlers(ofTenant) ?? null })

@@ -13,8 +13,10 @@ import type { HostFields } from '../fields/host-fields.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { type MakeEvent, newEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { NewEvent, Storage } from '../storage/storage.ts'
+import { type Repository, repositoryIn } from '../storage/repository.ts'
+import type { NewEvent } from '../storage/storage.ts'
 import { createPresenter } from '../users/presenter.ts'
+import { findIn } from '../users/write-checks.ts'
 import { createSubjects } from '../events/subject.ts'
 import { createUsers } from './all-users.ts'
 import { createInProcess } from './in-process.ts'
@@ -25,7 +27,7 @@ import { usersServices } from './users-services.ts'
 
 export interface ServiceParts {
   log: FastifyBaseLogger
-  storage: Storage
+  repository: Repository
   fields: HostFields | null
   verifier: Verifier
   /** Null without the option `apiKeys.countUses`. */
@@ -48,7 +50,7 @@ function ofTenant (on: Events['on'], tenant: string): Events['on'] {
 
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
-  const { log, storage, fields, verifier, uses, securityLog, membership, opened } = parts
+  const { log, repository, fields, verifier, uses, securityLog, membership, opened } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log, options.tenants)
   const present = eventPresenter(presenter)
@@ -68,10 +70,11 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   }
   const usersOn = usersServices(fields, presenter, options)
 
-  /** The services of a storage: the mount's own, or what one tenant sees of it. */
-  function servicesOn (seen: Storage, on: Events['on'], tenant?: string): StorageServices {
+  /** The services of the mount, or of one tenant. */
+  function servicesOf (on: Events['on'], tenant?: string): StorageServices {
     const apiKeys = createApiKeysService({
-      storage: seen,
+      repository,
+      tenant,
       verifier,
       flushUses: uses && uses.flush,
       pageSize,
@@ -81,28 +84,28 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
       makeEvent,
       tenants: options.tenants
     })
-    const hasUser = async (id: string) => await fromStorage(() => seen.findUser(id)) !== null
-    const eventLog = options.eventLog === null || seen.eventLog === undefined
+    const hasUser = async (id: string) => await fromStorage(() => findIn(repository, id, tenant)) !== null
+    const eventLog = options.eventLog === null
       ? null
-      : createEventLog({ ...options.eventLog, log: seen.eventLog, present, pageSize, hasUser, tail })
+      : createEventLog({ ...options.eventLog, log: repository.events, tenant, present, pageSize, hasUser, tail })
     const usersIn = (transaction: unknown) => {
-      const joined = seen.joinTransaction?.(transaction)
+      const { storage } = repository
+      const joined = storage.join?.(transaction)
       if (joined === undefined) {
-        throw new TypeError(`fastify-users: the storage ${seen.name} joins no transactions: use knexStorage(knex) ` +
+        throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
           "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
       }
-      return usersOn(joined, (...change) => joined.afterCommit(() => publish(...change)), makeEvent, tenant)
+      return usersOn(repositoryIn(joined), (...change) => joined.afterCommit(() => publish(...change)), makeEvent, tenant)
     }
-    const subject = createSubjects(seen, presenter, present)
-    const parts = { ...usersOn(seen, publish, makeEvent, tenant), presenter, subject, apiKeys }
+    const subject = createSubjects(repository, tenant, presenter, present)
+    const parts = { ...usersOn(repository, publish, makeEvent, tenant), presenter, subject, apiKeys }
     const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
-    return { ...parts, eventLog, inProcess, storage: seen, tenant }
+    return { ...parts, eventLog, inProcess, tenant }
   }
 
-  const own = servicesOn(storage, emitter.on)
+  const own = servicesOf(emitter.on)
   const tenants = options.tenants
-    ? createTenants(storage, verifier, pageSize, (seen, tenant) =>
-      servicesOn(seen, ofTenant(emitter.on, tenant), tenant))
+    ? createTenants(repository, verifier, pageSize, (tenant) => servicesOf(ofTenant(emitter.on, tenant), tenant))
     : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
   return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants, opened) }

@@ -4,7 +4,9 @@ import type { Verifier } from '../api-keys/verifier.ts'
 import { KEY_USES_DAYS } from '../core/limits.ts'
 import { searchableOf } from '../fields/searched-fields.ts'
 import { isStorageError } from '../storage/storage-error.ts'
-import type { SchemaRequirements, Storage } from '../storage/storage.ts'
+import { doorOf } from '../storage/door.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { Opened, SchemaRequirements } from '../storage/storage.ts'
 import { openInTime } from './opening.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
@@ -14,52 +16,53 @@ const PRUNED_TOGETHER = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Deletes events that are older than the retention, a part at a time. */
-async function pruneEvents ({ storage, eventLog }: CheckedOptions): Promise<void> {
-  if (eventLog === null || storage.eventLog === undefined) return
+async function pruneEvents ({ events }: Repository, { eventLog }: CheckedOptions): Promise<void> {
+  if (eventLog === null) return
   const before = new Date(Date.now() - eventLog.retention * 1000).toISOString()
-  while (await storage.eventLog.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
+  while (await events.prune(before, PRUNED_TOGETHER) === PRUNED_TOGETHER);
 }
 
 /** Deletes the uses of keys on old days, a part at a time. Without the option too: it may have been on. */
-async function pruneUses ({ keyUses }: Storage): Promise<void> {
-  if (keyUses === undefined) return
+async function pruneUses ({ keyUses }: Repository): Promise<void> {
   const first = new Date(Date.now() - (KEY_USES_DAYS - 1) * DAY_MS).toISOString().slice(0, 10)
   while (await keyUses.prune(first, PRUNED_TOGETHER) === PRUNED_TOGETHER);
 }
 
 /** Prunes expired idempotency keys, old events and old uses of keys in the background. */
-function pruneRegularly (log: FastifyBaseLogger, options: CheckedOptions): NodeJS.Timeout {
+function pruneRegularly (log: FastifyBaseLogger, repository: Repository, options: CheckedOptions): NodeJS.Timeout {
   const warn = (what: string) => () => {
     log.warn(`could not prune ${what}; retrying in ${PRUNE_MINUTES} minutes`)
   }
   const prune = async (): Promise<void> => {
-    await options.storage.prune(new Date().toISOString()).catch(warn('expired idempotency keys'))
-    await pruneEvents(options).catch(warn('old events'))
-    await pruneUses(options.storage).catch(warn('old uses of API keys'))
+    await repository.prune(new Date().toISOString()).catch(warn('expired idempotency keys'))
+    await pruneEvents(repository, options).catch(warn('old events'))
+    await pruneUses(repository).catch(warn('old uses of API keys'))
+    await options.storage.server?.upkeep?.().catch(warn('what is no longer needed'))
   }
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
 /** Leave newer tables to a newer version. `check()` decides whether this version works with them. */
-function throwUnlessNewer (error: unknown): void {
+function throwUnlessNewer (error: unknown): undefined {
   if (!isStorageError(error) || error.code !== 'schema_newer') throw error
 }
 
 /** Says which storage it is, and what an operator should know of it. */
-async function announce (log: FastifyBaseLogger, { storage, decoratorName }: CheckedOptions): Promise<void> {
-  const { driver, migrated } = storage
-  const profile = migrated?.profile === undefined ? undefined : `profile ${migrated.profile}`
-  const ways = [driver, profile].filter((each) => each !== undefined)
-  const created = migrated?.created === true ? ', a new store without users and keys' : ''
+async function announce (
+  log: FastifyBaseLogger, { storage, decoratorName }: CheckedOptions, { created, profile }: Opened
+): Promise<void> {
+  const { name, server = {} } = storage
+  const ways = [server.driver, profile && `profile ${profile}`].filter((each) => each !== undefined)
+  const isNew = created ? ', a new store without users and keys' : ''
   // Only warnings: if the storage fails here, requests will report it.
-  const warnings = await storage.warnings?.().catch(() => []) ?? []
-  for (const warning of warnings) log.warn(`fastify-users: ${storage.name}: ${warning}`)
-  storage.standbys?.watch(({ name, problem }) => {
-    if (problem === null) log.info(`fastify-users: ${storage.name}: ${name} is read`)
-    else log.warn(`fastify-users: ${storage.name}: ${name} is left alone, and the primary is read: ${problem}`)
+  const warnings = await server.warnings?.().catch(() => []) ?? []
+  for (const warning of warnings) log.warn(`fastify-users: ${name}: ${warning}`)
+  server.standbys?.watch(({ name: standby, problem }) => {
+    if (problem === null) log.info(`fastify-users: ${name}: ${standby} is read`)
+    else log.warn(`fastify-users: ${name}: ${standby} is left alone, and the primary is read: ${problem}`)
   })
-  const where = `${storage.name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
-  log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${created}`)
+  const where = `${name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
+  log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${isNew}`)
 }
 
 /**
@@ -71,6 +74,7 @@ export async function openStorage (
   log: FastifyBaseLogger,
   verifier: Verifier,
   uses: UseCounter | null,
+  repository: Repository,
   options: CheckedOptions,
   membership: Membership
 ): Promise<{ opened: Promise<void> }> {
@@ -81,7 +85,7 @@ export async function openStorage (
     filterable: filterable.map(({ field }) => field), unique, ...(searchable !== null && { searchable })
   }
   const closing = new AbortController()
-  const pruning = pruneRegularly(log, options)
+  const pruning = pruneRegularly(log, repository, options)
   host.addHook('onClose', async () => {
     closing.abort()
     clearInterval(pruning)
@@ -89,12 +93,13 @@ export async function openStorage (
     if (membership.leave()) await storage.close()
   })
   const open = async (): Promise<void> => {
-    if (migrate) await storage.migrate(requirements).catch(throwUnlessNewer)
-    await storage.check(requirements)
-    await announce(log, options)
+    const opened = migrate
+      ? await storage.open({ ...requirements, migrate }).catch(throwUnlessNewer)
+      : undefined
+    await announce(log, options, opened ?? await storage.open(requirements))
   }
   try {
-    return await openInTime(host, { storage, log, open, closing: closing.signal })
+    return await openInTime(host, { storage: doorOf(storage), log, open, closing: closing.signal })
   } catch (error) {
     // Whoever catches it may never close this host.
     membership.leave()

@@ -1,10 +1,9 @@
 import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { UsersError } from '../core/errors.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage, TenantStore, UnassignedUser } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { TenantStore, UnassignedUser } from '../storage/tenant-loop.ts'
 import { assignUsers, type TenantAssignment } from '../storage/tenant-assignment.ts'
-
-const NOTHING = { assigned: 0, refused: [], next: null }
 
 /** How users are given to a tenant. */
 export interface AssignOptions {
@@ -21,7 +20,7 @@ export interface TenantAssignments {
 }
 
 /** Makes what gives users without a tenant to one, in steps, beside requests. */
-export function createTenantAssignments ({ tenants }: Storage): TenantAssignments {
+export function createTenantAssignments ({ tenants }: Repository): TenantAssignments {
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
@@ -33,7 +32,7 @@ export function createTenantAssignments ({ tenants }: Storage): TenantAssignment
 
   const assign: TenantStore['assign'] = async (tenant, request) => {
     requireOpen()
-    return fromStorage(async () => await tenants?.assign(tenant, request) ?? NOTHING)
+    return fromStorage(() => tenants.assign(tenant, request))
   }
 
   async function run (tenant: string, { onRefused }: AssignOptions): Promise<TenantAssignment> {

@@ -1,7 +1,7 @@
 import { UsersError } from '../core/errors.ts'
 import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
 
 // How many records of a tenant go in one step.
 const REMOVED_TOGETHER = 500
@@ -26,7 +26,7 @@ interface Removal {
 }
 
 /** Makes what deletes tenants in steps, beside requests. `clear`: forgets the keys that were verified. */
-export function createTenantRemovals ({ tenants }: Storage, clear: () => void): TenantRemovals {
+export function createTenantRemovals ({ tenants }: Repository, clear: () => void): TenantRemovals {
   const running = new Map<string, Removal>()
   let isClosed = false
 
@@ -35,7 +35,7 @@ export function createTenantRemovals ({ tenants }: Storage, clear: () => void): 
       const cause = new Error('the server closes, and the tenant is not deleted as a whole: ask for it again')
       throw new UsersError('storage_unavailable', { cause })
     }
-    const removed = await fromStorage(async () => await tenants?.remove(tenant, REMOVED_TOGETHER) ?? 0)
+    const removed = await fromStorage(() => tenants.remove(tenant, REMOVED_TOGETHER))
     if (removed > 0) clear()
     return removed > 0
   }

@@ -9,9 +9,9 @@ import type { EventLogService } from '../events/log.ts'
 import { notFound } from '../http/admission/admission.ts'
 import type { HandlerFor, Operation } from '../operations/operation.ts'
 import type { Tenant, TenantsService } from '../operations/tenants.ts'
-import { boundStorage } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage, TenantRecord } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { TenantRecord } from '../storage/storage.ts'
 import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import { tenantRemains } from '../storage/tenant-remains.ts'
 import type { Presenter } from '../users/presenter.ts'
@@ -32,8 +32,6 @@ export interface StorageServices extends UsersServices {
   apiKeys: ApiKeysService
   eventLog: EventLogService | null
   inProcess: TenantUsers
-  /** The storage that they are made on, which is bound to the tenant. */
-  storage: Storage
   /** The tenant that they are bound to. */
   tenant: string | undefined
 }
@@ -58,17 +56,17 @@ export function requireTenants (tenants: Tenants | null): Tenants {
   throw new TypeError('fastify-users: tenants need the option tenants')
 }
 
-/** Makes what a mount does for its tenants. `servicesOn`: makes the services of a bound storage. */
+/** Makes what a mount does for its tenants. `servicesOf`: makes the services of one. */
 export function createTenants (
-  storage: Storage,
+  repository: Repository,
   { clear }: Pick<Verifier, 'clear'>,
   pageSize: PageSize,
-  servicesOn: (bound: Storage, tenant: string) => StorageServices
+  servicesOf: (tenant: string) => StorageServices
 ): Tenants {
   const services = new LRUCache<string, StorageServices>({ max: KEPT })
   const declared = pagingParameters(pageSize, TENANT)
-  const removals = createTenantRemovals(storage, clear)
-  const assignments = createTenantAssignments(storage)
+  const removals = createTenantRemovals(repository, clear)
+  const assignments = createTenantAssignments(repository)
 
   function requireName (tenant: unknown): asserts tenant is string {
     if (isTenant(tenant)) return
@@ -79,12 +77,12 @@ export function createTenants (
     const known = services.get(tenant)
     if (known !== undefined) return known
     requireName(tenant)
-    const made = servicesOn(boundStorage(storage, tenant), tenant)
+    const made = servicesOf(tenant)
     services.set(tenant, made)
     return made
   }
 
-  const remainsOf = (tenant: string) => fromStorage(() => tenantRemains(storage, tenant))
+  const remainsOf = (tenant: string) => fromStorage(() => tenantRemains(repository, tenant))
 
   function handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor {
     const kept = new LRUCache<string, Map<string, Operation['handler']>>({ max: KEPT })
@@ -126,7 +124,7 @@ export function createTenants (
       if (faults.length > 0) throw validationFailed(faults)
       return readPage(paging, (page) => only !== undefined
         ? readOnly(only, page)
-        : fromStorage(async () => await storage.tenants?.list(page) ?? { items: [], total: 0 }))
+        : fromStorage(() => repository.tenants.list(page)))
     },
 
     async remove (tenant) {

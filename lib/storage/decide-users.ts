@@ -4,11 +4,11 @@ import {
   deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
 import { cloneFields } from '../core/json.ts'
-import type { Keys, Rewrite, Row, RowWrite } from './rows.ts'
+import type { Keys, Rewrite, Row, RowWrite } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
 import type { EventRecord, NewEvent, UserChanges, UserKeys, UserRecord } from './records.ts'
-import type { UserWrite, WriteOutcome } from './user-writes.ts'
+import type { UserWrite, WordsOf, WriteOutcome } from './user-writes.ts'
 
 /** The rows of a user that a write meets. */
 export interface UserRows {
@@ -56,11 +56,18 @@ export function erasure (id: string, isMeant: (event: EventRecord) => boolean): 
 const erasureOf = (erase: boolean, { id, tenant }: UserRecord): Rewrite[] =>
   erase ? erasure(id, (event) => event.tenant === tenant) : []
 
-function create ({ user, keys, event }: Of<'create'>, rows: UserRows): UserDecision {
-  if (rows.user !== null) throw new StorageError('fault', 'another user has the id')
+function create (
+  { user, keys, event }: Of<'create'>, { user: there }: UserRows, wordsOf: WordsOf | undefined
+): UserDecision {
+  if (there !== null) {
+    // An import gives the ids of another system, and every id is unique: a fault of the row, not of the store.
+    if (!belongsTo(there.record, user.tenant)) return refused({ code: 'field_taken', field: 'id' })
+    throw new StorageError('fault', 'another user has the id')
+  }
+  const all = allKeys(wordsOf === undefined ? keys : { ...keys, fieldWords: wordsOf(user.fields) })
   return {
     outcome: { code: 'done', changed: true, user },
-    writes: [{ in: 'users', put: { record: user, keys: allKeys(keys), of: null }, was: null }],
+    writes: [{ in: 'users', put: { record: user, keys: all, of: null }, was: null }],
     events: recorded(event, user),
     rewrites: []
   }
@@ -86,7 +93,9 @@ function changed (before: UserRecord, changes: UserChanges, updatedAt: string): 
   return isSame ? null : user
 }
 
-function update ({ changes, updatedAt, guard, event, tenant }: Of<'update'>, { user: was }: UserRows): UserDecision {
+function update (
+  { changes, updatedAt, guard, event, tenant }: Of<'update'>, { user: was }: UserRows, wordsOf: WordsOf | undefined
+): UserDecision {
   if (was === null || !belongsTo(was.record, tenant)) return refused(NOT_FOUND)
   const { record: before, keys } = was
   if (!accepts(guard, before)) return refused(OTHER_VERSION)
@@ -95,6 +104,8 @@ function update ({ changes, updatedAt, guard, event, tenant }: Of<'update'>, { u
   if ('refused' in asked) return refused({ code: 'refused', reason: asked.refused })
   const user = changed(before, asked, updatedAt)
   if (user === null) return refused({ code: 'done', changed: false, user: before })
+  const words = asked.fields === undefined ? undefined : wordsOf?.(asked.fields)
+  const keysAfter = changedKeys(keys, words === undefined ? asked : { ...asked, fieldWords: words })
   return {
     outcome: {
       code: 'done',
@@ -102,7 +113,7 @@ function update ({ changes, updatedAt, guard, event, tenant }: Of<'update'>, { u
       user,
       ...(user.status !== before.status && { types: updateTypes(before, user) })
     },
-    writes: [{ in: 'users', put: { record: user, keys: changedKeys(keys, asked), of: null }, was }],
+    writes: [{ in: 'users', put: { record: user, keys: keysAfter, of: null }, was }],
     events: event === null ? [] : updateEvents(event, before, user),
     rewrites: []
   }
@@ -170,11 +181,14 @@ function purge ({ guard, event, erase, tenant, putAwayBefore }: Of<'purge'>, row
   }
 }
 
-/** Decides what a write makes of the rows of its user. @throws StorageError `fault` if a new user has the id of one */
-export function decideUser (write: UserWrite, rows: UserRows): UserDecision {
+/**
+ * Decides what a write makes of the rows of its user. `wordsOf`: where own fields are searched.
+ * @throws StorageError `fault` if a new user has the id of one
+ */
+export function decideUser (write: UserWrite, rows: UserRows, wordsOf?: WordsOf): UserDecision {
   switch (write.type) {
-    case 'create': return create(write, rows)
-    case 'update': return update(write, rows)
+    case 'create': return create(write, rows, wordsOf)
+    case 'update': return update(write, rows, wordsOf)
     case 'delete': return remove(write, rows)
     case 'restore': return restore(write, rows)
     case 'purge': return purge(write, rows)

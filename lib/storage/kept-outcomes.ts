@@ -1,7 +1,7 @@
 // What an idempotency key keeps of a call: each outcome's user in a row of its own, which goes with the user.
 
 import type { Idempotency, Json, UserRecord } from './records.ts'
-import type { KeptOutcomes, Row, RowStore, RowWrite } from './rows.ts'
+import type { KeptOutcomes, Row, Storage, RowWrite } from './storage.ts'
 import { requireSameRequest, withoutUsers } from './storage-rules.ts'
 import type { WriteOutcome, WritesResult } from './user-writes.ts'
 
@@ -24,7 +24,7 @@ const userOf = (row: Row<'idempotency'> | null | undefined): UserRecord | null =
   row == null ? null : Object(row.record.kept)
 
 /** What is known of the key of a call. @throws StorageError `idempotency_key_reused` */
-export async function repetitionOf (store: RowStore, idempotency: Idempotency, run: string): Promise<Known> {
+export async function repetitionOf (store: Storage, idempotency: Idempotency, run: string): Promise<Known> {
   const { key, now } = idempotency
   const [was = null] = await store.find('idempotency', [{ id: key }])
   if (was === null || was.record.expiresAt <= now) return { result: null, was }

@@ -2,11 +2,11 @@
 
 import { apiKeyEvent, eventOfSuccessor } from './recorded-events.ts'
 import type { ApiKeyOutcome, ApiKeyWrite } from './api-key-writes.ts'
-import type { ApiKeyRecord, EventRecord, NewEvent, Page, PageRequest } from './records.ts'
-import type { Row, RowStore, RowWrite } from './rows.ts'
+import type { ApiKeyRecord, EventRecord, NewEvent, Page, PageRequest, TenantPageRequest } from './records.ts'
+import type { Row, RowKey, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
-import { apiKeyRefusalOf, requireActive, requireAnotherKey, withSuccessors } from './storage-rules.ts'
-import { pauseBefore } from './user-loop.ts'
+import { apiKeyRefusalOf, belongsTo, requireActive, requireAnotherKey, withSuccessors } from './storage-rules.ts'
+import { pauseBefore } from './attempts.ts'
 
 type KeyRow = Row<'apiKeys'>
 type Of<Type extends ApiKeyWrite['type']> = ApiKeyWrite & { type: Type }
@@ -69,8 +69,8 @@ function revoke ({ revokedAt, event, successors, id }: Of<'revoke'>, going: read
   }
 }
 
-/** Makes the function that writes API keys on a store of rows, as `Storage.writeApiKey` says. */
-export function createKeyWrites (store: RowStore) {
+/** Makes what writes and reads API keys on a store. */
+export function createKeys (store: Storage) {
   /** Moves the row that all must name whose rule is about several keys of a tenant. */
   async function markMoved (rule: string, tenant: string | undefined): Promise<RowWrite> {
     const id = `${rule}/${tenant ?? ''}`
@@ -157,7 +157,20 @@ export function createKeyWrites (store: RowStore) {
     return { ...decision, writes: decision.writes.length === 0 ? [] : [...decision.writes, ...marks] }
   }
 
-  return async (asked: ApiKeyWrite): Promise<ApiKeyOutcome> => {
+  async function find (by: RowKey, tenant?: string): Promise<ApiKeyRecord | null> {
+    const [row] = await store.find('apiKeys', [by])
+    return row == null || !belongsTo(row.record, tenant) ? null : keyIn(row)
+  }
+
+  /** The write of a caller that is bound to a tenant; null: it is about a key of another. */
+  async function writeIn (asked: ApiKeyWrite, tenant: string): Promise<ApiKeyWrite | null> {
+    if (asked.type === 'create') return { ...asked, key: { ...asked.key, tenant } }
+    // A key never changes its tenant, so nothing can come between.
+    if (await find({ id: asked.id }, tenant) === null) return null
+    return asked.type === 'rotate' ? { ...asked, successor: { ...asked.successor, tenant } } : asked
+  }
+
+  async function writeNow (asked: ApiKeyWrite): Promise<ApiKeyOutcome> {
     const since = performance.now()
     for (let attempt = 0; ; attempt++) {
       await pauseBefore(attempt, since)
@@ -170,6 +183,26 @@ export function createKeyWrites (store: RowStore) {
       } catch (error) {
         return apiKeyRefusalOf(error)
       }
+    }
+  }
+
+  return {
+    /** The key with this id, or whose `start` is exactly this text; or `null`. */
+    find,
+
+    /** A page of the keys, ordered by id, with their exact number. */
+    async list ({ tenant, ...page }: TenantPageRequest): Promise<Page<ApiKeyRecord>> {
+      const { items, total } = await store.list('apiKeys', { page, ...(tenant !== undefined && { tenant }) })
+      return { items: items.map(keyIn), total }
+    },
+
+    /**
+     * Makes a write of an API key: {@link ApiKeyWrite} says what each does. `tenant`: that of the caller.
+     * @throws StorageError `fault` if another key has the id or the start of a new one; then nothing changes
+     */
+    async write (asked: ApiKeyWrite, tenant?: string): Promise<ApiKeyOutcome> {
+      const own = tenant === undefined ? asked : await writeIn(asked, tenant)
+      return own === null ? { code: 'not_found' } : writeNow(own)
     }
   }
 }

@@ -1,9 +1,8 @@
 import type { Context } from '../core/context.ts'
 import { newId, secondId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
-import type {
-  ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, ChangeType, UserRecord
-} from './storage.ts'
+import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
+import type { ChangeType } from './user-writes.ts'
 import type { Webhook } from './webhook.ts'
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.

@@ -7,6 +7,7 @@ import type { UserConditions } from './user-selection.ts'
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
 export type * from './user-selection.ts'
+export type * from './webhook-records.ts'
 
 /** Whether a user may be let in: what a host asks in its own sign-in. */
 export type UserStatus = 'active' | 'suspended'
@@ -245,4 +246,20 @@ export interface EventsPage {
   position: string | null
   /** In the order `desc`, of a `subject`: how many events are asked for, those on other pages too. */
   total?: number
+}
+
+/** A tenant that has a user or a key. */
+export interface TenantRecord {
+  /** Its name: 1 to 64 of `a-z`, `0-9`, `_`, `-`, a letter or digit first. */
+  id: string
+  /** How many users it has. */
+  users: number
+}
+
+/** How often an API key was used on a day. */
+export interface DayUses {
+  /** In UTC: `2026-01-31`. */
+  day: string
+  /** 1 or more, a safe integer. */
+  uses: number
 }

@@ -1,53 +1,26 @@
 import { isStorageError, StorageError } from './storage-error.ts'
-import type {
-  ApiKeyOutcome, ApiKeyRecord, EventLog, Idempotency, KeyUseStore, Storage, Trash, UnassignedUser, UserChanges,
-  UserKeys, UserRecord, UserWrite, VersionGuard, WebhookStore, WriteOutcome, WritesOptions
-} from './storage.ts'
+import type { ApiKeyOutcome } from './api-key-writes.ts'
+import type { ApiKeyRecord, Idempotency, Storage, UserChanges, UserKeys, UserRecord, VersionGuard } from './storage.ts'
+import type { UserWrite, WriteOutcome, WritesOptions } from './user-writes.ts'
 
-/** Every required method of the interface. */
-export const METHODS = [
-  'check', 'migrate', 'close',
-  'writeUsers', 'findUser', 'listUsers', 'readUsers', 'writeApiKey', 'findApiKey', 'listApiKeys', 'prune'
-] as const satisfies ReadonlyArray<keyof Storage>
-
-/** Every method of an event log. */
-export const EVENT_LOG_METHODS = [
-  'read', 'find', 'history', 'erase', 'prune', 'pruned'
-] as const satisfies ReadonlyArray<keyof EventLog>
-
-/** Every method of the webhooks of a store. */
-export const WEBHOOK_METHODS = [
-  'insert', 'find', 'list', 'change', 'remove', 'due', 'claim', 'findDelivery', 'listDeliveries', 'deliveriesOf',
-  'eventBefore', 'prune'
-] as const satisfies ReadonlyArray<keyof WebhookStore>
-
-/** Every method of the trash of a store. */
-export const TRASH_METHODS = ['find', 'list', 'expired'] as const satisfies ReadonlyArray<keyof Trash>
-
-/** Every method of the uses of API keys. */
-export const KEY_USE_METHODS = ['add', 'list', 'prune'] as const satisfies ReadonlyArray<keyof KeyUseStore>
+const METHODS = ['open', 'close', 'commit', 'find', 'list', 'listTenants'] as const satisfies ReadonlyArray<keyof Storage>
+const PARTS = {
+  users: ['find', 'list', 'walk'],
+  log: ['read', 'history', 'find', 'before', 'rewrite', 'prune', 'pruned']
+} as const
 
 /** The members of the interface that a value lacks: none, if it is a storage. */
 export function missingFrom (candidate: unknown): string[] {
   const members: Record<string, unknown> = Object(candidate)
-  const { name, eventLog, trash } = members
+  const { name } = members
   return [
     ...typeof name === 'string' && name !== '' ? [] : ['name'],
     ...METHODS.filter((each) => typeof members[each] !== 'function'),
-    ...eventLog === undefined ? [] : missingFromPart(eventLog, 'eventLog', EVENT_LOG_METHODS),
-    ...trash === undefined ? [] : missingFromPart(trash, 'trash', TRASH_METHODS)
+    ...Object.entries(PARTS).flatMap(([part, methods]) => {
+      const own: Record<string, unknown> = Object(members[part])
+      return methods.filter((each) => typeof own[each] !== 'function').map((each) => `${part}.${each}`)
+    })
   ]
-}
-
-function missingFromPart (part: unknown, name: string, methods: readonly string[]): string[] {
-  const members: Record<string, unknown> = Object(part)
-  return methods.filter((each) => typeof members[each] !== 'function').map((each) => `${name}.${each}`)
-}
-
-/** The methods that the webhooks of a store lack. */
-export function missingFromWebhooks (store: object): string[] {
-  const members: Record<string, unknown> = Object(store)
-  return WEBHOOK_METHODS.filter((name) => typeof members[name] !== 'function')
 }
 
 /** The names that a filterable field may have: they become parts of SQL text and of index names. */
@@ -89,49 +62,15 @@ export function wordsOfUser ({ nameWords = [], emailWords = [], fieldWords = [] 
   return [...new Set([...nameWords, ...emailWords, ...fieldWords])]
 }
 
-/** Whether the changes name the status of a user. */
-export function namesStatus ({ status, statusReason }: UserChanges): boolean {
-  return status !== undefined || statusReason !== undefined
-}
-
 /** True if a call for this tenant may see a record. Without a tenant it may see every record. */
 export function belongsTo (record: { tenant?: string }, tenant: string | undefined): boolean {
   return tenant === undefined || record.tenant === tenant
-}
-
-/** @throws StorageError `version_mismatch` if the guard does not accept the user's version */
-export function requireVersion (guard: VersionGuard, user: UserRecord): void {
-  if (!accepts(guard, user)) throw new StorageError('version_mismatch', 'the user has another version')
 }
 
 /** @throws StorageError `idempotency_key_reused` if the key is known from another request */
 export function requireSameRequest (fingerprint: unknown, idempotency: Idempotency): void {
   if (fingerprint === idempotency.fingerprint) return
   throw new StorageError('idempotency_key_reused', 'the key is known from another request')
-}
-
-/**
- * Turns an error that refuses one write of a batch into its outcome.
- * @throws any other error
- */
-export function refusalOf (error: unknown): WriteOutcome {
-  if (!isStorageError(error)) throw error
-  const { code, field = '' } = error
-  if (code === 'field_taken') return { code, field }
-  if (code === 'email_taken' || code === 'version_mismatch') return { code }
-  throw error
-}
-
-/**
- * Turns an error that refuses a user to a tenant into what `tenants.assign` says of the user.
- * @throws any other error
- */
-export function unassignedBy (error: unknown, id: string): UnassignedUser {
-  if (!isStorageError(error)) throw error
-  const { code, field = '' } = error
-  if (code === 'email_taken') return { id, code }
-  if (code === 'field_taken') return { id, code, field }
-  throw error
 }
 
 /**

@@ -1,150 +1,214 @@
 /**
- * The storage interface: what a store must do so that the HTTP contract holds on it.
+ * The door to a store: it keeps rows of collections, compares versions, and makes units of writes, each all or
+ * nothing. What a write means is decided before, in one place for all stores.
  *
  * Rules for every method:
- * - It is atomic: no step of another writer comes between its check and its write.
- * - A look-up that finds nothing gives `null`. What becomes of a write is an outcome, as data: all but `done` have
- *   changed nothing. Everything else is a `StorageError` with a code that the method names: a store that is
- *   unreachable or full throws `unavailable`. Other errors of a driver are `fault`, without their text; only mistakes
- *   of the program are rethrown. Methods reject; only `joinTransaction` throws.
- * - Other writers are no reason to refuse: what they make fail is repeated, for some seconds at least, before
- *   `unavailable` is thrown. Twenty concurrent calls on one record all end as some order of them does.
- * - Records are plain values. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`) on every
- *   store. The caller may change what is returned: it shares nothing with the store.
- * - Values to write are checked already. Ids are `usr_` or `key_` and 26 characters of lower-case base32
- *   (`/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/`): a store may refuse any other. Names have 1 to 200 code points, e-mail
- *   addresses and their keys 1 to 254 characters, and keys of names 1 to 254 code points. Times are of the years 0001
- *   to 9999. A key has 1 to 16 different scopes of visible ASCII without spaces. Fields are plain JSON of at most
- *   16 KiB: up to 7 levels and 64 members of an object, none of them named `__proto__`, without NUL and lone
- *   surrogates, and whole numbers are safe integers. A version is at most 2,147,483,647 (32 bits).
- * - A field that `migrate` was asked to keep unique is unique from then on, whoever writes: its value, of text or a
- *   number, has a JSON text of at most 255 characters.
- * - A look-up may be by any text of up to 1,000 bytes, also one with NUL, and a prefix may be of any length. What can't
- *   be stored is found nowhere: the result is `null`, or an empty page.
- * - A call that breaks two rules (an address and an id that are taken) may be refused by either of them, except where
- *   a method says which is judged first.
- * - Text comes back exactly as it was given. A store that can't keep a text (NUL, a lone surrogate) throws `fault` and
- *   never alters it.
- * - `version` and `total` are JavaScript numbers.
- * - A write with an `event` records it in the same step if it changes something: a write that is refused, finds nothing
- *   to do, or repeats an earlier one records none. A store without an event log is never given one.
+ * - Everything that is thrown is a `StorageError`: a store that is unreachable or full throws `unavailable`. Other
+ *   errors of a driver are `fault`, without their text; only mistakes of the program are rethrown.
+ * - Records are plain values, and texts come back exactly as they were given. A store that can't keep a text (NUL, a
+ *   lone surrogate) throws `fault`. Times are ISO 8601 text in UTC with milliseconds (`2026-01-31T09:30:00.000Z`).
+ * - What is given and returned is never changed afterwards, by neither side.
+ * - A look-up may be by any text of up to 1,000 bytes. What can't be stored is found nowhere.
  */
-
-import type { ApiKeyOutcome, ApiKeyWrite } from './api-key-writes.ts'
-import type { OptionalMembers } from './optional-members.ts'
 import type {
-  ApiKeyRecord, OnUsers, Page, PageRequest, SchemaRequirements, TenantPageRequest, UserFilter, UserPageRequest,
-  UserRecord, UserSort
+  ApiKeyRecord, DeliveryRecord, EventRecord, EventsPage, EventsRequest, Json, Page, PageRequest, PrunedEvents,
+  SchemaRequirements, TenantRecord, UserKeys, UserRecord, WebhookRecord
 } from './records.ts'
-import type { UserWrite, WritesOptions, WritesResult } from './user-writes.ts'
+import type { Server, UserReads } from './server.ts'
+import type { PutAway } from './user-writes.ts'
 
-export type * from './api-key-writes.ts'
-export type * from './event-log.ts'
-export type * from './key-use-store.ts'
-export type * from './optional-members.ts'
 export type * from './records.ts'
-export type * from './standbys.ts'
-export type * from './tenant-store.ts'
-export type * from './trash.ts'
-export type * from './user-writes.ts'
-export type * from './webhook-store.ts'
+export type * from './server.ts'
+
+/** What every record has. */
+export interface Stored {
+  /** Unique in its collection. */
+  id: string
+  /** A write names the version that it replaces. */
+  version: number
+  /** The tenant that it belongs to. Absent: none. */
+  tenant?: string
+}
 
 /**
- * A store inside a transaction of the host's. Closing it does nothing. It records and erases events, and has no
- * `eventLog` to read them: others see them after the commit.
+ * The keys and words of a user. A store compares them byte by byte. Absent: those of the row that is there stay, as in
+ * a write that does not change what they are of.
  */
+export type Keys = Partial<UserKeys>
+
+/** What an idempotency key keeps of a call, or of one of its outcomes. */
+export interface KeptOutcomes extends Stored {
+  fingerprint: string
+  expiresAt: string
+  kept: Json
+}
+
+/** How often a key was used on a day; its id is the key, `/`, and the day. */
+export interface StoredUses extends Stored { day: string, uses: number }
+
+/** The collections, with the record of each. */
+export interface Collections {
+  /** Unique among those of a tenant: `keys.emailKey`, and the fields that `open` was asked to keep unique. */
+  users: { record: UserRecord, keys: Keys }
+  /** Users who can be restored. */
+  trash: { record: UserRecord & PutAway, keys: Keys }
+  /** Unique: `start`. */
+  apiKeys: { record: ApiKeyRecord & Stored, keys: null }
+  /** Each is of an API key. */
+  keyUses: { record: StoredUses, keys: null }
+  webhooks: { record: WebhookRecord & Stored, keys: null }
+  /** Each is of a webhook. */
+  deliveries: { record: DeliveryRecord & Stored, keys: null }
+  /** Some are of a user. */
+  idempotency: { record: KeptOutcomes, keys: null }
+  /** A row that all writers move who must see each other. */
+  marks: { record: Stored, keys: null }
+}
+
+export type CollectionName = keyof Collections
+
+/** `of`: the id of the row that it goes with; null: of none. */
+export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
+
+/**
+ * A write of a row. `was`: the row that is there, whose version must be the present one; null: there must be none with
+ * its id. `put`: the row in its place; null: it is taken away, with all rows that are of it. One of them is there.
+ */
+export type RowWrite<Name extends CollectionName = CollectionName> = {
+  [Each in Name]: { in: Each, put: Row<Each> | null, was: Row<Each> | null }
+}[Name]
+
+/** Which events are written anew: those of a subject, of changes by an actor, or of a tenant (null: of none). */
+export interface Rewrite {
+  of: { subject: string } | { actor: string } | { tenant: string | null }
+  /** Gives the event as it is to be: the same object where it stays. Its id, type and time stay. */
+  make: (event: EventRecord) => EventRecord
+}
+
+/** Writes that are made together, in their order, or not at all. Nobody sees only some of them. */
+export interface Unit {
+  writes: readonly RowWrite[]
+  /** Recorded in this order. */
+  events: readonly EventRecord[]
+  /** After them. */
+  rewrites: readonly Rewrite[]
+}
+
+/** What became of a unit. All but `ok` have changed nothing. `at`: the place of the write that was refused. */
+export type Outcome =
+  | { code: 'ok' }
+  /** The row has another version, is gone, or is there already; or the row that it is of is gone. */
+  | { code: 'changed', at: number }
+  /** Another row has the unique value of this member, or of this field. */
+  | { code: 'taken', at: number, member: 'emailKey' | 'start' | { field: string } }
+
+/** What identifies a row. */
+export type RowKey = { id: string } | { start: string }
+
+/** Which rows of a collection other than `users` are listed. All that is asked for must hold. */
+export interface RowsQuery {
+  /** null: those that belong to none. */
+  tenant?: string | null
+  /** Those of this row. */
+  of?: string
+  /** The member has one of these values. */
+  where?: { member: string, values: readonly string[] }
+  /** The member is not null, and at most this; if `isBelow`, less. */
+  upTo?: { member: string, value: string, isBelow?: true }
+  /** The member is null. */
+  without?: string
+  /** Default: by id. Rows with the same value are in the order of their ids; those with null are last. */
+  by?: string
+  page: PageRequest
+}
+
+/** The recorded events. */
+export interface EventLog {
+  /**
+   * The events that follow one, in an order in which each follows those that were committed before it was written:
+   * whoever reads on after the last event that it has got gets every event exactly once, however long other
+   * transactions stay open. The events of one user come in the order of its versions. The order of two events never
+   * changes; `desc` is the same one reversed. `null`: there is no event with the id `after`. The costs don't grow with
+   * the log: `since` and `until` find their places too, though times may be in another order than the events.
+   */
+  read (request: EventsRequest): Promise<EventsPage | null>
+  /**
+   * The events of one user or key, newest first, with their exact number: also of one that was deleted. `types`: those
+   * of these alone. `tenant`: none, if it belongs to another.
+   */
+  history (
+    subject: string, page: { offset: number, limit: number, types?: readonly string[], tenant?: string }
+  ): Promise<Page<EventRecord>>
+  /** The recorded event with this id; `null`: there is none, or no longer. */
+  find (id: string): Promise<EventRecord | null>
+  /** The id of the last event before the first one whose id is this one or a greater one; of all, or of a tenant. */
+  before (id: string, tenant?: string): Promise<string | null>
+  /** Writes at most `limit` events anew that `make` changes, in one step, and returns how many. */
+  rewrite (rewrite: Rewrite, limit: number): Promise<number>
+  /**
+   * Deletes the oldest events, at most `limit`, as long as they and their successors are older than this time, and
+   * returns how many. The newest event always stays: so a reader that has seen all of them can read on after it. Notes
+   * in the same step what `pruned` gives.
+   */
+  prune (before: string, limit: number): Promise<number>
+  /** Of each pruned type the last event, in the order of the log. `afterPruning` of the package makes it. */
+  pruned (): Promise<PrunedEvents[]>
+}
+
+/** What a store needs to have, and whether it is to be brought there. */
+export interface OpenOptions extends SchemaRequirements {
+  /** Bring the schema up to date and make what is required, for existing users too. Default: only look. */
+  migrate?: boolean
+}
+
+/** What opening has found. `created`: there was no schema before. `profile`: how the tables use the database. */
+export interface Opened { created: boolean, profile?: string }
+
+/** A store. */
+export interface Storage {
+  /** A short name for messages, traces and labels of metrics, such as `sqlite`: the same whatever version runs. */
+  readonly name: string
+  /**
+   * Resolves if the store answers, its schema fits this code, and it has what is required. Readiness checks call it
+   * too, so without `migrate` it must be cheap. With it, many processes may call it concurrently, and what an earlier
+   * call required stays. Other methods are called after it.
+   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`; `field_taken` if users have the same value of
+   * a field that is to be unique; `fault` if it can't keep every text
+   */
+  open (options?: OpenOptions): Promise<Opened>
+  /** Releases what the store itself opened. May be called more than once; a call after it works, or is `unavailable`. */
+  close (): Promise<void>
+  /** Makes units, each by itself. Of concurrent ones that replace one version, one is `ok`. */
+  commit (units: readonly Unit[]): Promise<Outcome[]>
+  /** The rows with these keys, in their order. */
+  find<Name extends CollectionName> (name: Name, keys: readonly RowKey[]): Promise<Array<Row<Name> | null>>
+  /** A page with the exact number of all that match, from one snapshot. */
+  list<Name extends Exclude<CollectionName, 'users'>> (name: Name, query: RowsQuery): Promise<Page<Row<Name>>>
+  /** The records of users, by all that they are found by. */
+  readonly users: UserReads
+  /** A page of the tenants that have a user or a key, with the number of users of each. */
+  listTenants (page: PageRequest): Promise<Page<TenantRecord>>
+  readonly log: EventLog
+  /**
+   * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
+   * roll back with it. After an outcome other than `ok` the transaction is still usable. Synchronous.
+   * @throws TypeError for anything but an open transaction on this kind of store
+   */
+  join? (transaction: unknown): StorageInTransaction
+  /**
+   * Calls the listener whenever API keys may have changed in another process, and whenever such a change may have been
+   * missed. Returns a function that removes it. Without it revocations are seen within the option `apiKeys.cache`.
+   */
+  watch? (listener: () => void): () => void
+  /** What is to be known of the server behind the store. */
+  readonly server?: Server
+}
+
+/** A store inside a transaction of the host's. Closing it does nothing. */
 export interface StorageInTransaction extends Storage {
   /**
    * Calls back once after the transaction, and every enclosing one, has committed, in the order of the calls; never
    * after a rollback.
    */
   afterCommit (callback: () => void): void
-}
-
-/**
- * The interface that an adapter implements: a name and eleven methods. A store may also have
- * `joinTransaction` and {@link OptionalMembers}: a member that it has must work.
- */
-export interface Storage extends OptionalMembers {
-  /** A short name for messages, traces and labels of metrics, such as `sqlite`: the same whatever version runs. */
-  readonly name: string
-
-  /**
-   * Resolves if the store answers, its schema fits this code, and it has what is required. Called at start and by
-   * readiness checks, so it must be cheap.
-   * @throws StorageError `schema_behind`, `schema_newer`, `unavailable`; `fault` if it can't keep every text
-   */
-  check (requirements?: SchemaRequirements): Promise<void>
-
-  /**
-   * Brings the schema up to date and makes what is required, for existing users too. What an earlier call required
-   * stays. Many processes may call it concurrently. On a current schema it does nothing.
-   * @throws StorageError `field_taken` if users have the same value of a field that is to be unique
-   * @throws StorageError `fault` if it can't keep every text
-   */
-  migrate (requirements?: SchemaRequirements): Promise<void>
-
-  /**
-   * Releases what the store itself opened. May be called more than once. A call of another method after it works as
-   * before, or throws `unavailable`.
-   */
-  close (): Promise<void>
-
-  /**
-   * Makes writes of users one after the other, {@link UserWrite} says what each does, and all in one step: no other
-   * writer comes between them, nobody sees only some of them, and if the call throws, none is made. A write that is
-   * refused or finds no user changes nothing, and the next one follows; but if the call is `atomic`, that ends it and
-   * undoes it.
-   *
-   * With `idempotency`, the outcomes and the note are kept in the same step, unless the call is undone, or one creation
-   * was all of it and was refused. The key is judged first: if it is known and not expired, nothing is written, and
-   * the result is that of the first call. Of a call with one creation alone and no note, deleting the user deletes the
-   * key; of any other, the users that are deleted since are absent from the result.
-   * @throws StorageError `fault` if a new user has the id of another one. A store may take a second call with the id
-   * and values of a user for a repetition of its own, and succeed: every creation has an id of its own.
-   * @throws StorageError `idempotency_key_reused` if the key is known with another fingerprint
-   * @throws StorageError `idempotency_in_progress` if the first call is still running and the wait for it has ended
-   */
-  writeUsers (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult>
-
-  /** The user with this id, or `null`. */
-  findUser (id: string): Promise<UserRecord | null>
-
-  /**
-   * A page of the users that match the filter, ordered by id or by {@link UserSort}, with their exact number, both from
-   * one snapshot.
-   */
-  listUsers (filter: UserFilter, page: UserPageRequest): Promise<Page<UserRecord>>
-
-  /**
-   * Reads every user that matches the filter, in the same orders, all from one snapshot, and gives them in parts of at
-   * most 1,000 and never none. Waits for `onPart` before it gives the next part, however long that takes; no writer
-   * waits for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with
-   * that error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each
-   * part is what the transaction sees at that moment.
-   * @throws StorageError `unavailable`, also if more than two calls run already
-   */
-  readUsers (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
-
-  /**
-   * Makes a write of an API key. {@link ApiKeyWrite} says what each does.
-   * @throws StorageError `fault` if another key has the id or the start of a new one; then nothing changes
-   */
-  writeApiKey (write: ApiKeyWrite): Promise<ApiKeyOutcome>
-
-  /** The key record with this id, or whose `start` is exactly this text; or `null`. */
-  findApiKey (by: { id: string } | { start: string }): Promise<ApiKeyRecord | null>
-
-  /** A page of the key records, ordered by id, with their exact number. */
-  listApiKeys (page: TenantPageRequest): Promise<Page<ApiKeyRecord>>
-
-  /** Deletes what is expired at `now`: idempotency keys. Called periodically, outside of requests. */
-  prune (now: string): Promise<void>
-
-  /**
-   * The same store inside a transaction of the host's. It sees the transaction's own writes, and its writes commit or
-   * roll back with it. After a refusal, whatever its code, the transaction is still usable.
-   * @throws TypeError for anything but an open transaction on this kind of store
-   */
-  joinTransaction? (transaction: unknown): StorageInTransaction
 }

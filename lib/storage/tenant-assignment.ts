@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TenantStore, UnassignedUser } from './storage.ts'
+import type { TenantStore, UnassignedUser } from './tenant-loop.ts'
 
 // How many users a step looks at.
 const TOGETHER = 250

@@ -2,9 +2,30 @@
 
 import { isUserId } from '../core/ids.ts'
 import { forgotten, isErased } from './recorded-events.ts'
-import type { EventRecord } from './records.ts'
-import type { CollectionName, Rewrite, Row, RowStore, RowWrite, Unit } from './rows.ts'
-import type { AssignmentStep, TenantStore, UnassignedUser } from './tenant-store.ts'
+import type { EventRecord, Page, PageRequest, TenantRecord } from './records.ts'
+import type { CollectionName, Rewrite, Row, Storage, RowWrite, Unit } from './storage.ts'
+
+/** A user who stays without a tenant, because a user of that tenant has the address or a unique value already. */
+export type UnassignedUser = { id: string, code: 'email_taken' } | { id: string, code: 'field_taken', field: string }
+
+/** Which step of `assign` is asked for. */
+export interface AssignmentRequest {
+  /** `next` of the step before; null: this is the first step. */
+  after: string | null
+  /** At most about how many users to look at. */
+  limit: number
+}
+
+/** What a step of `assign` did. */
+export interface AssignmentStep {
+  /** How many users belong to the tenant by this step. */
+  assigned: number
+  refused: UnassignedUser[]
+  /** Where the next step goes on; null: this was the last. */
+  next: string | null
+}
+
+export type TenantStore = ReturnType<typeof createTenantStore>
 
 const EVENTS_TOGETHER = 1000
 
@@ -15,13 +36,13 @@ const page = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as
 const assigned = (of: Rewrite['of'], tenant: string): Rewrite =>
   ({ of, make: (event) => event.tenant === undefined ? { ...event, tenant } : event })
 
-/** Makes the tenants of a store of rows. */
-export function createTenantStore (store: RowStore): TenantStore {
+/** Makes the tenants of a store. One is there as long as it has a user or a key. */
+export function createTenantStore (store: Storage) {
   const count = (outcomes: ReadonlyArray<{ code: string }>): number =>
     outcomes.filter(({ code }) => code === 'ok').length
 
   async function dropUsers (tenant: string, limit: number): Promise<number> {
-    const { items } = await store.listUsers({ emailKey: null, words: null, fields: {}, tenant }, page(limit))
+    const { items } = await store.users.list({ emailKey: null, words: null, fields: {}, tenant }, page(limit))
     const rows = await store.find('users', items.map(({ id }) => ({ id })))
     return count(await store.commit(rows.flatMap((was) =>
       was === null || was.record.tenant !== tenant ? [] : [unitOf([{ in: 'users', put: null, was }])])))
@@ -68,17 +89,31 @@ export function createTenantStore (store: RowStore): TenantStore {
   }
 
   return {
-    list: (asked) => store.listTenants(asked),
+    /** A page of the tenants, ordered by name, with their exact number. */
+    list: (asked: PageRequest): Promise<Page<TenantRecord>> => store.listTenants(asked),
 
-    async remove (tenant, limit) {
+    /**
+     * Deletes what a tenant has, at most about `limit` records in one step: its API keys first, then users, with their
+     * idempotency keys, and webhooks. Its events stay, as `forgotten` makes them: so nobody who reads the log loses the
+     * place. Returns how many records it was; 0: nothing of the tenant is left. Called again after a crash, it goes on.
+     */
+    async remove (tenant: string, limit: number): Promise<number> {
       let done = 0
       for (const step of steps) if (done < limit) done += await step(tenant, limit - done)
       return done
     },
 
-    async assign (tenant, { after, limit }) {
+    /**
+     * Gives users who belong to no tenant to one, with their events, each in one atomic step; also the events of users
+     * who were deleted, unless they are erased. A step looks at the next users by id, so no step takes longer because
+     * there are many. `version` and `updatedAt` stay, no event is recorded, and events keep their places in the log.
+     * Keys and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay as they
+     * are, and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the first step
+     * may be asked for again.
+     */
+    async assign (tenant: string, { after, limit }: AssignmentRequest): Promise<AssignmentStep> {
       const from = after === null ? { offset: 0 } : { after }
-      const { items } = await store.listUsers(
+      const { items } = await store.users.list(
         { emailKey: null, words: null, fields: {} }, { order: 'asc', limit, from }
       )
       const step: AssignmentStep = { assigned: 0, refused: [], next: null }

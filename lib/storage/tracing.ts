@@ -1,7 +1,4 @@
 import { tracingChannel } from 'node:diagnostics_channel'
-import { refusalOf } from './late-opening.ts'
-import { METHODS } from './storage-rules.ts'
-import type { Storage } from './storage.ts'
 
 // What the plugin tells whoever listens, by `node:diagnostics_channel`: traces and metrics are made of it. Nothing that
 // is told holds a name, an address, or the text of a key.
@@ -28,7 +25,7 @@ export interface KeyCheckTrace {
 export interface StorageTrace {
   /** The name of the storage, such as `postgres`. */
   storage: string
-  /** Such as `writeUsers` or `eventLog.read`. */
+  /** Such as `commit` or `log.read`. */
   method: string
   error?: unknown
 }
@@ -89,59 +86,4 @@ export function traced<Trace extends object, Value> (
 ): Promise<Value> {
   if (!channel.hasSubscribers) return work(null)
   return tell(channel, describe(), work)
-}
-
-const TOLD: readonly string[] = METHODS.filter((name) => name !== 'close')
-const PARTS = ['eventLog', 'trash', 'webhooks', 'tenants', 'keyUses']
-
-function propertiesOf (value: object): Set<string> {
-  const names = new Set<string>()
-  for (let each = value; each !== Object.prototype && each !== null; each = Object.getPrototypeOf(each)) {
-    for (const name of Object.getOwnPropertyNames(each)) if (name !== 'constructor') names.add(name)
-  }
-  return names
-}
-
-/**
- * A view of a storage, or of a part of it. Its methods are told about, and refused while the storage is not open. They
- * are called on the object itself, for its private members.
- */
-function view<Value extends object> (
-  target: Value,
-  storage: Storage,
-  isTold: (name: string) => boolean,
-  path = ''
-): Value {
-  const shown = {}
-  for (const name of propertiesOf(target)) {
-    const value: unknown = Reflect.get(target, name)
-    if (typeof value === 'function') {
-      const call = (...args: unknown[]): unknown => Reflect.apply(Object(target)[name], target, args)
-      const tell = async (...args: unknown[]): Promise<unknown> =>
-        traced(channels.storage, () => ({ storage: storage.name, method: `${path}${name}` }), async () => call(...args))
-      const method = (...args: unknown[]): unknown => {
-        const refusal = refusalOf(storage)
-        if (refusal !== null) return Promise.reject(refusal)
-        return channels.storage.hasSubscribers ? tell(...args) : call(...args)
-      }
-      Object.defineProperty(shown, name, { value: isTold(name) ? method : call, enumerable: true })
-    } else if (PARTS.includes(name) && typeof value === 'object' && value !== null) {
-      Object.defineProperty(shown, name, { value: view(value, storage, () => true, `${name}.`), enumerable: true })
-    } else {
-      Object.defineProperty(shown, name, { get: () => Reflect.get(target, name), enumerable: true })
-    }
-  }
-  return Object(shown)
-}
-
-// One wrapper per storage: mounts share state that is keyed by the object.
-const views = new WeakMap<Storage, Storage>()
-
-/** A storage whose calls are told about. */
-export function tracedStorage (storage: Storage): Storage {
-  const known = views.get(storage)
-  if (known !== undefined) return known
-  const made = view(storage, storage, (name) => TOLD.includes(name))
-  views.set(storage, made)
-  return made
 }

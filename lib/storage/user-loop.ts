@@ -1,39 +1,27 @@
 // How writes of users are made on rows: read, decide, commit, and decide again where others were faster.
 
-import { setTimeout as delay } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { cloneFields } from '../core/json.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
+import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
 import { keptWrites, repetitionOf } from './kept-outcomes.ts'
-import type { EventRecord, UserRecord } from './records.ts'
-import type { Outcome, Rewrite, Row, RowStore, RowWrite, Unit } from './rows.ts'
+import type { EventRecord, Idempotency, UserRecord } from './records.ts'
+import type { Outcome, Rewrite, Row, RowWrite, Storage, Unit } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { creationAlone } from './storage-rules.ts'
-import type { UserWrite, WriteOutcome, WritesOptions, WritesResult } from './user-writes.ts'
-
-// How long, and how often at least, a write is repeated that others come before.
-const PATIENCE_MS = 10_000
-const ATTEMPTS_MIN = 20
-const PAUSE_MAX_MS = 50
+import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
 
 export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
 
-/** Waits before an attempt, longer each time, so that writers of other processes do not meet again. */
-export async function pauseBefore (attempt: number, since: number): Promise<void> {
-  if (attempt > ATTEMPTS_MIN && performance.now() - since > PATIENCE_MS) {
-    throw new StorageError('unavailable', 'other writers keep changing the rows')
-  }
-  if (attempt > 1) await delay(Math.random() * Math.min(2 ** attempt, PAUSE_MAX_MS))
-}
-
 /** The rows that writes meet: as they were read or are guessed, and as the writes before have left them. */
 class MetRows {
-  readonly #store: RowStore
+  readonly #store: Storage
   readonly #users = new Map<string, Row<'users'> | null>()
   readonly #away = new Map<string, Row<'trash'> | null>()
 
-  constructor (store: RowStore) {
+  constructor (store: Storage) {
     this.#store = store
   }
 
@@ -90,12 +78,14 @@ interface Plan {
 type Refusals = ReadonlyMap<number, WriteOutcome>
 
 /** Decides writes one after the other. `taken`: those that the store has refused. */
-function planOf (writes: readonly UserWrite[], rows: MetRows, taken: Refusals, atomic: boolean): Plan {
+function planOf (
+  writes: readonly UserWrite[], rows: MetRows, taken: Refusals, { atomic, wordsOf }: WritesOptions
+): Plan {
   const plan: Plan = { outcomes: [], unit: { writes: [], events: [], rewrites: [] }, owners: [], rows }
   for (const [i, write] of writes.entries()) {
     const refusal = taken.get(i)
     const made = refusal === undefined
-      ? decideUser(write, rows.of(idOf(write)))
+      ? decideUser(write, rows.of(idOf(write)), wordsOf)
       : { outcome: refusal, writes: [], events: [], rewrites: [] }
     plan.outcomes.push(made.outcome)
     if (atomic && made.outcome.code !== 'done') return plan
@@ -126,11 +116,26 @@ const NO_ROWS: UserRows = { user: null, away: null }
 /** The row of a user whose keys are not known. What does not change needs none. */
 const rowOf = (record: UserRecord): Row<'users'> => ({ record, keys: {}, of: null })
 
+/** Keys of two tenants never meet, whoever sends them. */
+function idempotencyIn (idempotency: Idempotency | null, tenant: string | undefined): Idempotency | null {
+  if (idempotency === null || tenant === undefined) return idempotency
+  const key = createHash('sha256').update(`${tenant}/${idempotency.key}`).digest('base64url')
+  return { ...idempotency, key }
+}
+
+/** The write of a caller that is bound to a tenant: what belongs to others is not there. */
+function writeIn (write: UserWrite, tenant: string | undefined): UserWrite {
+  if (tenant === undefined) return write
+  if (write.type !== 'create') return { ...write, tenant }
+  // By a spread this takes ten times as long on Node.js 20.
+  return { ...write, user: Object.assign({}, write.user, { tenant }) }
+}
+
 /**
- * Makes the function that writes users on a store of rows, as `Storage.writeUsers` says. `remembers`: of how many users
- * the last row that was seen is kept, where reading it costs a round trip.
+ * Makes what writes users on a store. `remembers`: of how many users the last row that was written is kept, where
+ * reading it costs a round trip.
  */
-export function createUserWrites (store: RowStore, remembers = 0) {
+export function createUserWrites (store: Storage, remembers: number) {
   const inTurn = createKeyedQueue()
   const known = remembers === 0 ? null : new LRUCache<string, UserRecord>({ max: remembers })
 
@@ -140,9 +145,8 @@ export function createUserWrites (store: RowStore, remembers = 0) {
     return outcome
   }
 
-  async function writeAll (
-    writes: readonly UserWrite[], { atomic, idempotency }: WritesOptions
-  ): Promise<WritesResult> {
+  async function writeAll (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
+    const { atomic, idempotency } = options
     const since = performance.now()
     const run = idempotency === null ? '' : crypto.randomUUID()
     const note = idempotency?.note ?? null
@@ -158,7 +162,7 @@ export function createUserWrites (store: RowStore, remembers = 0) {
       const rows = new MetRows(store)
       const reading = rows.read(writes, attempt === 0)
       if (reading !== null) await reading
-      const { outcomes, unit, owners } = planOf(writes, rows, taken, atomic)
+      const { outcomes, unit, owners } = planOf(writes, rows, taken, options)
       const result = { outcomes, note, replayed: false }
       const isUndone = atomic && !outcomes.every(isDone)
       // A creation that was refused may succeed later.
@@ -197,12 +201,11 @@ export function createUserWrites (store: RowStore, remembers = 0) {
   }
 
   async function recordOf (id: string): Promise<Row<'users'> | null> {
-    const record = await store.findUser(id)
+    const record = await store.users.find(id)
     return record && rowOf(record)
   }
 
-  /** Makes a write of one user alone, with no key to keep. */
-  async function writeOne (write: UserWrite): Promise<WriteOutcome> {
+  async function writeNow (write: UserWrite, wordsOf: WordsOf | undefined): Promise<WriteOutcome> {
     const since = performance.now()
     const id = idOf(write)
     // The row that was seen last is a guess that saves the reading: the version proves it.
@@ -211,7 +214,8 @@ export function createUserWrites (store: RowStore, remembers = 0) {
     for (let attempt = 0; ; attempt++) {
       if (attempt > 0) await pauseBefore(attempt, since)
       const isGuess = attempt === 0 && seen !== undefined
-      const made = decideUser(write, isGuess ? { user: rowOf(seen), away: null } : await rowsFor(write, attempt))
+      const rows = isGuess ? { user: rowOf(seen), away: null } : await rowsFor(write, attempt)
+      const made = decideUser(write, rows, wordsOf)
       // What a guess refuses may be right by now.
       if (isGuess && made.writes.length === 0) continue
       if (made.writes.length === 0) return copyOf(made.outcome)
@@ -234,14 +238,36 @@ export function createUserWrites (store: RowStore, remembers = 0) {
     }
   }
 
-  return async (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> => {
-    const [only] = writes
-    if (only !== undefined && writes.length === 1 && options.idempotency === null) {
+  return {
+    /** Makes a write of one user. */
+    writeOne (write: UserWrite, { tenant, wordsOf }: WriteScope = {}): Promise<WriteOutcome> {
+      const own = writeIn(write, tenant)
       // Writers of one user wait for each other here, and need not meet in the store.
-      const outcome = only.type === 'create' ? await writeOne(only) : await inTurn(idOf(only), () => writeOne(only))
-      return { outcomes: [outcome], note: null, replayed: false }
-    }
-    const { outcomes, ...result } = await writeAll(writes, options)
-    return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
+      return own.type === 'create' ? writeNow(own, wordsOf) : inTurn(own.id, () => writeNow(own, wordsOf))
+    },
+
+    /**
+     * Makes writes of users one after the other, {@link UserWrite} says what each does, and all in one step: no other
+     * writer comes between them, nobody sees only some of them, and if the call throws, none is made. A write that is
+     * refused or finds no user changes nothing, and the next one follows; but if the call is `atomic`, that ends it and
+     * undoes it.
+     *
+     * With `idempotency`, the outcomes and the note are kept in the same step, unless the call is undone, or one
+     * creation was all of it and was refused. The key is judged first: if it is known and not expired, nothing is
+     * written, and the result is that of the first call. Of a call with one creation alone and no note, deleting the
+     * user deletes the key; of any other, the users that are deleted since are absent from the result.
+     * @throws StorageError `fault` if a new user has the id of another one; `idempotency_key_reused` if the key is
+     * known with another fingerprint
+     */
+    async write (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
+      const { tenant } = options
+      const { outcomes, ...result } = await writeAll(writes.map((write) => writeIn(write, tenant)), {
+        ...options, idempotency: idempotencyIn(options.idempotency, tenant)
+      })
+      return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
+    },
+
+    /** Forgets the rows that were written. */
+    forget: (): void => known?.clear()
   }
 }

@@ -1,5 +1,5 @@
 import type {
-  Actor, Idempotency, Json, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard
+  Actor, Idempotency, Json, JsonObject, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard, Words
 } from './records.ts'
 
 /** A write of a user, as data. */
@@ -101,8 +101,19 @@ export type WriteOutcome =
   /** By `ChangesOf`, and why. */
   | { code: 'refused', reason: Json }
 
+/** The words of own fields that users are found by. */
+export type WordsOf = (fields: JsonObject) => Words
+
+/** What holds for all writes of a caller. */
+export interface WriteScope {
+  /** The tenant that the caller is bound to: users of others are not there, and new ones belong to it. */
+  tenant?: string | undefined
+  /** Absent: own fields are not searched. */
+  wordsOf?: WordsOf | undefined
+}
+
 /** How writes are made together. */
-export interface WritesOptions {
+export interface WritesOptions extends WriteScope {
   /** All writes or none. */
   atomic: boolean
   /** Identifies repetitions of the call; null: every call is another one. */

@@ -1,11 +1,37 @@
 // How webhooks and their deliveries are written on rows, for every store.
 
-import type { Page } from './records.ts'
-import type { Outcome, Row, RowsQuery, RowStore, RowWrite, Unit } from './rows.ts'
+import type { DeliveryRecord, EventRecord, Page, TenantPageRequest, WebhookRecord } from './records.ts'
+import type { Outcome, Row, RowsQuery, RowWrite, Storage, Unit } from './storage.ts'
+import { belongsTo } from './storage-rules.ts'
 import { StorageError } from './storage-error.ts'
-import { pauseBefore } from './user-loop.ts'
+import { pauseBefore } from './attempts.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
-import type { DeliveryRecord, WebhookRecord, WebhookStore } from './webhook-store.ts'
+
+/** What one step writes. Absent: it stays as it is. */
+export interface WebhookChange {
+  webhook?: WebhookRecord
+  /** Written over the one with the same id; else added, unless a pending one of the endpoint has the same event. */
+  deliveries?: readonly DeliveryRecord[]
+  /** Recorded in the event log in the same step. */
+  event?: EventRecord
+}
+
+/**
+ * Decides what a step writes, from copies of what is there; null: nothing. It has no effects, and may be called more
+ * than once.
+ */
+export type DecideChange = (webhook: WebhookRecord, delivery: DeliveryRecord | null) => WebhookChange | null
+
+/** Which deliveries are claimed. */
+export interface ClaimRequest {
+  now: string
+  /** When the claim ends: the delivery is due again then, unless it was finished. */
+  until: string
+  /** At most this many. */
+  limit: number
+}
+
+export type WebhookStore = ReturnType<typeof createWebhookStore>
 
 type WebhookRow = Row<'webhooks'>
 type DeliveryRow = Row<'deliveries'>
@@ -31,8 +57,11 @@ const putDelivery = (delivery: DeliveryRecord, was: DeliveryRow | null): RowWrit
 
 const first = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
-/** Makes the webhooks of a store of rows. */
-export function createWebhookStore (store: RowStore): WebhookStore {
+/**
+ * Makes the endpoints and deliveries of webhooks of a store. Many processes may use them at the same time. `tenant`: of
+ * a caller that is bound to one, for whom those of others are not there.
+ */
+export function createWebhookStore (store: Storage) {
   const inTurn = createKeyedQueue()
 
   async function commit (unit: Omit<Unit, 'rewrites'>): Promise<Outcome> {
@@ -43,14 +72,16 @@ export function createWebhookStore (store: RowStore): WebhookStore {
 
   /** Makes what is decided on the row of an endpoint; null: there is none. */
   function onWebhook<Value> (
-    id: string, decide: (was: WebhookRow) => Promise<{ value: Value, unit: Omit<Unit, 'rewrites'> }>
+    id: string,
+    tenant: string | undefined,
+    decide: (was: WebhookRow) => Promise<{ value: Value, unit: Omit<Unit, 'rewrites'> }>
   ): Promise<Value | null> {
     return inTurn(id, async () => {
       const since = performance.now()
       for (let attempt = 0; ; attempt++) {
         await pauseBefore(attempt, since)
         const [was] = await store.find('webhooks', [{ id }])
-        if (was == null) return null
+        if (was == null || !belongsTo(was.record, tenant)) return null
         const { value, unit } = await decide(was)
         if (unit.writes.length === 0 && unit.events.length === 0) return value
         if ((await commit(unit)).code === 'ok') return value
@@ -90,21 +121,33 @@ export function createWebhookStore (store: RowStore): WebhookStore {
   const deliveries = (rows: ReadonlyArray<DeliveryRow | null>): DeliveryRecord[] =>
     rows.flatMap((row) => row === null ? [] : [deliveryIn(row)])
 
+  async function find (id: string, tenant?: string): Promise<WebhookRecord | null> {
+    const [row] = await store.find('webhooks', [{ id }])
+    return row == null || !belongsTo(row.record, tenant) ? null : webhookIn(row)
+  }
+
   return {
-    async insert (webhook) {
+    /** Adds an endpoint. */
+    async insert (webhook: WebhookRecord): Promise<void> {
       const { code } = await commit({ writes: [putWebhook(structuredClone(webhook), null)], events: [] })
       if (code !== 'ok') throw new StorageError('fault', 'another webhook has the id')
     },
 
-    async find (id) {
-      const [row] = await store.find('webhooks', [{ id }])
-      return row == null ? null : webhookIn(row)
-    },
+    /** The endpoint with this id, or `null`. */
+    find,
 
-    list: async ({ tenant, ...asked }) =>
+    /** A page of the endpoints, ordered by id, with their exact number. */
+    list: async ({ tenant, ...asked }: TenantPageRequest): Promise<Page<WebhookRecord>> =>
       page(await store.list('webhooks', { page: asked, ...(tenant !== undefined && { tenant }) })),
 
-    change: (id, deliveryId, decide) => onWebhook(id, async (was) => {
+    /**
+     * Changes an endpoint and deliveries of it in one step, apart from all other changes of this endpoint. `delivery`:
+     * the id of one that the decision depends on. Returns the endpoint after it; `null`: there is none, or no such
+     * delivery.
+     */
+    change: (
+      id: string, deliveryId: string | null, decide: DecideChange, tenant?: string
+    ): Promise<WebhookRecord | null> => onWebhook<WebhookRecord | null>(id, tenant, async (was) => {
       const webhook = webhookIn(was)
       const nothing = { value: webhook, unit: { writes: [], events: [] } }
       let delivery: DeliveryRecord | null = null
@@ -127,17 +170,23 @@ export function createWebhookStore (store: RowStore): WebhookStore {
       return { value: structuredClone(made), unit }
     }),
 
-    remove: async (id) => await onWebhook(id, async (was) =>
+    /** Deletes an endpoint with its deliveries. False: there was none. */
+    remove: async (id: string, tenant?: string): Promise<boolean> => await onWebhook(id, tenant, async (was) =>
       ({ value: true, unit: { writes: [{ in: 'webhooks', put: null, was }], events: [] } })) ?? false,
 
-    async due (now) {
+    /** The ids of the endpoints that have deliveries which are due. */
+    async due (now: string): Promise<string[]> {
       const { items } = await store.list('deliveries', {
         upTo: { member: 'dueAt', value: now }, by: 'dueAt', page: first(DUE_MAX)
       })
       return [...new Set(items.map(({ record: { webhook } }) => webhook))]
     },
 
-    async claim (id, { now, until, limit }) {
+    /**
+     * Takes deliveries of an endpoint that are due, the longest first: adds 1 to `claims` and sets `dueAt` to the end
+     * of the claim. Of many processes that ask concurrently, one gets each.
+     */
+    async claim (id: string, { now, until, limit }: ClaimRequest): Promise<DeliveryRecord[]> {
       if (limit === 0) return []
       const { items } = await store.list('deliveries', {
         of: id, upTo: { member: 'dueAt', value: now }, by: 'dueAt', page: first(limit)
@@ -149,25 +198,34 @@ export function createWebhookStore (store: RowStore): WebhookStore {
       return claimed.filter((_, i) => made[i]?.code === 'ok').map(({ delivery }) => structuredClone(delivery))
     },
 
-    async findDelivery (id) {
+    /** The delivery with this id, or `null`. */
+    async findDelivery (id: string): Promise<DeliveryRecord | null> {
       const [row] = await store.find('deliveries', [{ id }])
       return row == null ? null : deliveryIn(row)
     },
 
-    async listDeliveries (id, { offset, limit }) {
+    /** Deliveries of an endpoint, newest first, with their exact number. */
+    async listDeliveries (
+      id: string, { offset, limit }: { offset: number, limit: number }
+    ): Promise<Page<DeliveryRecord>> {
       const { items, total } = await store.list('deliveries', {
         of: id, page: { order: 'desc', limit, from: { offset } }
       })
       return { items: deliveries(items), total }
     },
 
-    async deliveriesOf (events) {
-      return deliveries(events.length === 0 ? [] : await allOf({ where: { member: 'event', values: events } }))
+    /** The deliveries of these events to every endpoint, at most 100 events, ordered by id. */
+    async deliveriesOf (events: readonly string[], tenant?: string): Promise<DeliveryRecord[]> {
+      const found = deliveries(events.length === 0 ? [] : await allOf({ where: { member: 'event', values: events } }))
+      if (tenant === undefined) return found
+      const ids = [...new Set(found.map(({ webhook }) => webhook))]
+      const owners = await Promise.all(ids.map((id) => find(id, tenant)))
+      const own = new Set(owners.map((owner) => owner?.id))
+      return found.filter(({ webhook }) => own.has(webhook))
     },
 
-    eventBefore: (id, tenant) => store.log.before(id, tenant),
-
-    async prune (moment, limit) {
+    /** Deletes deliveries that are not pending and were made before this time, at most `limit`; returns how many. */
+    async prune (moment: string, limit: number): Promise<number> {
       const { items } = await store.list('deliveries', {
         without: 'dueAt',
         upTo: { member: 'createdAt', value: moment, isBelow: true },

@@ -3,11 +3,14 @@ import { UsersError } from '../core/errors.ts'
 import { gather, type Several } from '../core/gather.ts'
 import { idAt, newId } from '../core/ids.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
-import { isPutAway } from '../storage/bound-storage.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage, UserFilter, UserRecord, WriteOutcome } from '../storage/storage.ts'
+import type { Repository } from '../storage/repository.ts'
+import type { UserFilter, UserRecord } from '../storage/storage.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
+import type { WriteOutcome, WriteScope } from '../storage/user-writes.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from '../users/outcomes.ts'
 import { keysOf } from '../users/rules.ts'
+import { findIn } from '../users/write-checks.ts'
 import type { FindAway, FindHolder, Verdict } from './import-judge.ts'
 import { textOfKey, type UniqueKey } from './import-keys.ts'
 import type { ImportRow } from './import-row.ts'
@@ -27,7 +30,9 @@ export interface ImportStore {
 }
 
 export interface ImportStoreParts {
-  storage: Storage
+  repository: Repository
+  /** What holds for all writes: the tenant of whoever imports. */
+  scope: WriteScope
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -38,13 +43,18 @@ const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 const TOGETHER_MAX = 64
 const TAKEN = ['email_taken', 'version_mismatch']
 
-const tenantOf = ({ tenant }: Pick<UniqueKey, 'tenant'>): Pick<UserFilter, 'tenant'> =>
-  tenant === undefined ? {} : { tenant }
+type Users = Repository['users']
+
+/** The tenant of a key, or else that of whoever imports. */
+const tenantOf = (key: Pick<UniqueKey, 'tenant'>, own: string | undefined): Pick<UserFilter, 'tenant'> => {
+  const tenant = key.tenant ?? own
+  return tenant === undefined ? {} : { tenant }
+}
 
 /** Makes the search for who holds a value of a unique field. Concurrent searches share statements. */
-function findByField (storage: Storage): FindHolder {
+function findByField ({ list }: Users, own: string | undefined): FindHolder {
   async function holderOf ({ name, value, ...within }: UniqueKey): Promise<UserRecord | null> {
-    const { items } = await storage.listUsers({ ...EVERYBODY, fields: { [name]: value }, ...tenantOf(within) }, FIRST)
+    const { items } = await list({ ...EVERYBODY, fields: { [name]: value }, ...tenantOf(within, own) }, FIRST)
     return items[0] ?? null
   }
 
@@ -53,8 +63,8 @@ function findByField (storage: Storage): FindHolder {
     const [first] = keys
     if (first === undefined || keys.length === 1) return Promise.all(keys.map(holderOf))
     const { name } = first
-    const filter = { ...EVERYBODY, anyOf: { [name]: keys.map(({ value }) => value) }, ...tenantOf(first) }
-    const { items, total } = await storage.listUsers(filter, { ...FIRST, limit: keys.length })
+    const filter = { ...EVERYBODY, anyOf: { [name]: keys.map(({ value }) => value) }, ...tenantOf(first, own) }
+    const { items, total } = await list(filter, { ...FIRST, limit: keys.length })
     // Without `tenant`, users of several tenants may share a value.
     if (total > items.length) return Promise.all(keys.map(holderOf))
     const holders = new Map<unknown, UserRecord>()
@@ -79,12 +89,14 @@ function findByField (storage: Storage): FindHolder {
 }
 
 /** Makes the search for who holds a key in a storage. */
-export function findIn (storage: Storage): FindHolder {
-  const byField = findByField(storage)
+export function holdersIn (repository: Repository, own: string | undefined): FindHolder {
+  const { users } = repository
+  const byField = findByField(users, own)
   return (key) => fromStorage(async () => {
-    if (key.name === 'id') return storage.findUser(String(key.value))
+    if (key.name === 'id') return findIn(repository, String(key.value), own)
     if (key.name !== 'email') return byField(key)
-    const { items } = await storage.listUsers({ ...EVERYBODY, emailKey: String(key.value), ...tenantOf(key) }, FIRST)
+    const filter = { ...EVERYBODY, emailKey: String(key.value), ...tenantOf(key, own) }
+    const { items } = await users.list(filter, FIRST)
     return items[0] ?? null
   })
 }
@@ -93,11 +105,12 @@ export function findIn (storage: Storage): FindHolder {
  * Makes the function that says why a new user can't have the id: a user is put away under it, and could not be restored
  * any more. null: nobody is.
  */
-export function awayIn (storage: Storage): FindAway {
+export function awayIn ({ trash }: Repository, own: string | undefined): FindAway {
   return (id) => fromStorage(async () => {
-    if (!await isPutAway(storage, id)) return null
+    const away = await trash.find(id)
+    if (away === null) return null
     // Of another tenant nothing is told.
-    const isOwn = await storage.trash?.find(id) != null
+    const isOwn = belongsTo(away.user, own)
     const detail = isOwn ? 'must be unique: a deleted user has it, who can be restored or purged' : 'must be unique'
     return new UsersError('field_taken', { errors: [{ pointer: '/id', code: 'taken', detail }] })
   })
@@ -124,7 +137,7 @@ export function userOfRow (row: ImportRow): UserRecord {
 
 /** An import into a storage. Who makes it is in `context`; `unique`: the fields that the mount knows to be unique. */
 export function importInto (
-  { storage, publish, makeEvent }: ImportStoreParts,
+  { repository, scope, publish, makeEvent }: ImportStoreParts,
   unique: ReadonlySet<string>,
   context: Context
 ): ImportStore {
@@ -132,18 +145,18 @@ export function importInto (
     TAKEN.includes(outcome.code) || (outcome.code === 'field_taken' && unique.has(outcome.field))
 
   return {
-    find: findIn(storage),
+    find: holdersIn(repository, scope.tenant),
 
     create: (row) => fromStorage(async () => {
       const user = userOfRow(row)
       const event = makeEvent('user.created', context)
       try {
-        const { outcome } = await writeAlone(storage, { type: 'create', user, keys: keysOf(row), event })
+        const { outcome } = await writeAlone(repository, { type: 'create', user, keys: keysOf(row), event }, scope)
         if (isTaken(outcome)) return null
         publish('user.created', doneOf(outcome).user, context, event)
       } catch (error) {
         const mayBeTheId = error instanceof UsersError && error.code === 'internal'
-        if (mayBeTheId && await storage.findUser(user.id) !== null) return null
+        if (mayBeTheId && await findIn(repository, user.id, scope.tenant) !== null) return null
         throw error
       }
       return { id: user.id }
@@ -152,7 +165,7 @@ export function importInto (
     update: async (_row, { target: { id, version }, changes, updatedAt }) => {
       const event = makeEvent('user.updated', context)
       const guard = { ifVersion: [version], unlessVersion: [] }
-      const { outcome } = await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })
+      const { outcome } = await writeAlone(repository, { type: 'update', id, changes, updatedAt, guard, event }, scope)
       if (isTaken(outcome) || outcome.code === 'not_found') return false
       const { user, changed, types } = doneOf(outcome)
       if (!changed) return true

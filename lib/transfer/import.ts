@@ -14,7 +14,7 @@ import { ahead, batchesOf } from './import-batches.ts'
 import { createJudge, type FindAway } from './import-judge.ts'
 import { batchImport, type ImportResult } from './import-run.ts'
 import { type ImportSettings, importParameters } from './import-settings.ts'
-import { awayIn, findIn, importInto, type ImportStoreParts } from './import-store.ts'
+import { awayIn, holdersIn, importInto, type ImportStoreParts } from './import-store.ts'
 import type { RowTenants } from './row-tenants.ts'
 import { type SourceRows, valueRows } from './source-row.ts'
 
@@ -64,11 +64,11 @@ export interface ImportParts extends ImportStoreParts {
 
 /** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
 export function createImports (parts: ImportParts) {
-  const { fields, storage, tenants, hasTrash } = parts
+  const { fields, repository, scope, tenants, hasTrash } = parts
   const schema = fields?.schema ?? NO_FIELDS
   const declared = importParameters(schema, tenants !== 'none')
   const table = tableColumns(schema, tenants !== 'none')
-  const findAway: FindAway = hasTrash ? awayIn(storage) : async () => null
+  const findAway: FindAway = hasTrash ? awayIn(repository, scope.tenant) : async () => null
 
   return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
     const { failFast = false, ...given } = settings
@@ -90,12 +90,12 @@ export function createImports (parts: ImportParts) {
       valueRows: (values) => renamedRows(valueRows(values), table, names),
       async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true } = {}) {
         const store = dryRun
-          ? await importOver(findIn(storage), schema.unique)
+          ? await importOver(holdersIn(repository, scope.tenant), schema.unique)
           : importInto(parts, schema.unique, context)
         const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })
-          const isJoined = 'afterCommit' in storage
+          const isJoined = 'afterCommit' in repository.storage
           const run = { judge, store, findAway, onConflict, failFast, choosesIds, isJoined }
           const importBatch = batchImport(run, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {

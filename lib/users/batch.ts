@@ -3,10 +3,12 @@ import { UsersError, validationFailed } from '../core/errors.ts'
 import { isUserId } from '../core/ids.ts'
 import { FAULTS_MAX } from '../core/limits.ts'
 import { tenantRequired } from '../core/tenant.ts'
+import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
-import type { Json, Storage, UserRecord, UserWrite, WriteOutcome, WritesResult } from '../storage/storage.ts'
+import type { Json, UserRecord } from '../storage/storage.ts'
+import type { UserWrite, WriteOutcome, WriteScope, WritesResult } from '../storage/user-writes.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
@@ -38,7 +40,8 @@ export interface BatchAnswer {
 }
 
 export interface BatchParts {
-  storage: Storage
+  repository: Repository
+  scope: WriteScope
   fields: HostFields | null
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
@@ -93,7 +96,7 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { storage, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant, publish, makeEvent } = parts
+  const { repository, scope, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant, publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
     requireIfMatch && operation.op !== 'create' && operation.op !== 'restore' && operation.ifMatch === undefined
@@ -212,7 +215,6 @@ export function createBatches (parts: BatchParts): WriteBatch {
   }
 
   return async (input, options, call = FROM_PROCESS) => {
-    if (storage.singleWrites === true) throw new TypeError(`fastify-users: the storage ${storage.name} has no batches`)
     const { context, priorFaults, ownerOf } = call
     const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input, trash !== null)]
     if (faults.length > 0) throw validationFailed(faults)
@@ -236,7 +238,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
       ? null
       : { ...identityOf(idempotencyKey, operations, atomic, owner), note }
     const writes = [...prepared.values()]
-    const result = await fromStorage(() => storage.writeUsers(writes, { atomic, idempotency }))
+    const result = await fromStorage(() => repository.users.write(writes, { ...scope, atomic, idempotency }))
     const kept = result.replayed ? errorsIn(result.note) : refusals
     const results = resultsOf(operations, result, kept, atomic)
     if (!result.replayed) publishAll(writes, result, context)

@@ -4,12 +4,15 @@ import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
 import { parameterFaults, type Parameters } from '../core/parameters.ts'
+import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { DeletedUser, Storage, Trash, UserRecord, UserWrite, VersionGuard } from '../storage/storage.ts'
+import type { UserRecord, VersionGuard } from '../storage/storage.ts'
+import type { DeletedUser, Trash } from '../storage/trash.ts'
+import type { UserWrite, WriteScope } from '../storage/user-writes.ts'
 import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
-import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
+import { findIn, type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
 import { type DeleteOptions, deletionFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 // Purge as many users in one step: each is a write.
@@ -21,7 +24,8 @@ const ANY: VersionGuard = { ifVersion: null, unlessVersion: [] }
 export interface TrashOption { retention: number }
 
 export interface DeletionParts {
-  storage: Storage
+  repository: Repository
+  scope: WriteScope
   pageSize: PageSize
   /** Null: a deletion is final. */
   trash: TrashOption | null
@@ -64,26 +68,26 @@ export function deletionOf (
 
 /** Deletions of users, and what undoes them and makes them final. They throw UsersError alone. */
 export function createDeletions (parts: DeletionParts) {
-  const { storage, pageSize, trash, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const { repository, scope, pageSize, trash, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
   const declared = trashParameters(pageSize)
+  const { tenant } = scope
   const away = (): Trash => {
-    if (trash !== null && storage.trash !== undefined) return storage.trash
+    if (trash !== null) return repository.trash
     throw new TypeError('fastify-users: deleted users are kept with the option trash')
   }
 
   const isThere = async (id: string): Promise<boolean> =>
-    isUserId(id) && (await storage.findUser(id) !== null || await storage.trash?.find(id) != null)
+    isUserId(id) && (await findIn(repository, id, tenant) !== null || await repository.trash.find(id, tenant) !== null)
 
   /** Erases a user that was deleted before: its events, and what a mount with the option `trash` has put away. */
   async function eraseAfterwards (id: string, context: Context): Promise<void> {
-    if (await fromStorage(async () => await storage.trash?.find(id)) != null) {
+    if (await fromStorage(() => repository.trash.find(id, tenant)) !== null) {
       const event = makeEvent('user.purged', context)
       const write = { type: 'purge', id, putAwayBefore: null, guard: ANY, event, erase: true } as const
-      const { outcome } = await writeAlone(storage, write)
+      const { outcome } = await writeAlone(repository, write, scope)
       if (outcome.code === 'done') return publishDeletion(write, doneOf(outcome), context)
     }
-    const erased = await fromStorage(async () =>
-      await (storage.eventLog?.erase(id) ?? storage.eraseEvents?.(id)) ?? 0)
+    const erased = await fromStorage(() => repository.events.erase(id, tenant))
     if (erased === 0) throw userNotFound()
   }
 
@@ -103,7 +107,7 @@ export function createDeletions (parts: DeletionParts) {
       await requirePrecondition(id, options, ...isFinal ? [() => isThere(id)] as const : [])
     }
     const write = deletionOf(parts, { id, guard: guardOf(options), erase, final: isFinal }, context)
-    const { outcome } = await writeAlone(storage, write)
+    const { outcome } = await writeAlone(repository, write, scope)
     if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id, context)
     publishDeletion(write, doneOf(outcome), context)
   }
@@ -130,7 +134,7 @@ export function createDeletions (parts: DeletionParts) {
       : idempotencyOf(idempotencyKey, ['restore', id, options], owner, idempotencyTtl)
     const event = makeEvent('user.restored', context)
     const write = { type: 'restore', id, updatedAt: new Date().toISOString(), guard: guardOf(options), event } as const
-    const { outcome, replayed } = await writeAlone(storage, write, idempotency)
+    const { outcome, replayed } = await writeAlone(repository, write, scope, idempotency)
     const { user } = doneOf(outcome)
     if (!replayed) publish('user.restored', user, context, event)
     return { user, replayed }
@@ -145,20 +149,20 @@ export function createDeletions (parts: DeletionParts) {
     const paging = readPaging(query, pageSize, faults)
     if (faults.length > 0) throw validationFailed(faults)
     return readPage(paging, ({ from, limit }) =>
-      fromStorage(() => list({ offset: 'offset' in from ? from.offset : 0, limit })))
+      fromStorage(() => list({ offset: 'offset' in from ? from.offset : 0, limit, tenant })))
   }
 
   /** Purges what was put away at this moment or before, in steps, as long as `goesOn`. Returns how many users. */
   async function purgeExpired (before: string, goesOn: () => boolean): Promise<number> {
     let count = 0
     while (goesOn()) {
-      const ids = await fromStorage(() => away().expired(before, storage.singleWrites === true ? 1 : PURGED_TOGETHER))
+      const ids = await fromStorage(() => away().expired(before, PURGED_TOGETHER))
       if (ids.length === 0) break
       const writes = ids.map((id) => {
         const event = makeEvent('user.purged', IN_PROCESS)
         return { type: 'purge', id, putAwayBefore: before, guard: ANY, event, erase: false } as const
       })
-      const { outcomes } = await fromStorage(() => storage.writeUsers(writes, { atomic: false, idempotency: null }))
+      const { outcomes } = await fromStorage(() => repository.users.write(writes, { atomic: false, idempotency: null }))
       let done = 0
       for (const [i, outcome] of outcomes.entries()) {
         if (outcome.code !== 'done' || outcome.user === null) continue

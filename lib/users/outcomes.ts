@@ -3,10 +3,10 @@ import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { secondId } from '../core/ids.ts'
 import type { UserEventType } from './rules.ts'
+import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type {
-  ChangeType, Idempotency, Json, NewEvent, Storage, UserRecord, UserWrite, WriteOutcome
-} from '../storage/storage.ts'
+import type { Idempotency, Json, NewEvent, UserRecord } from '../storage/storage.ts'
+import type { ChangeType, UserWrite, WriteOutcome, WriteScope } from '../storage/user-writes.ts'
 
 /** Why a write was not done. */
 export type Refusal = Exclude<WriteOutcome, { code: 'done' }>
@@ -37,12 +37,16 @@ function taken (member: string): { errors: Fault[] } {
  * @throws UsersError for what the storage throws
  */
 export async function writeAlone (
-  storage: Storage,
+  { users }: Pick<Repository, 'users'>,
   write: UserWrite,
+  scope: WriteScope,
   idempotency: Idempotency | null = null
 ): Promise<{ outcome: WriteOutcome, replayed: boolean }> {
+  if (idempotency === null) {
+    return { outcome: await fromStorage(() => users.writeOne(write, scope)), replayed: false }
+  }
   const { outcomes: [outcome], replayed } =
-    await fromStorage(() => storage.writeUsers([write], { atomic: idempotency !== null, idempotency }))
+    await fromStorage(() => users.write([write], { ...scope, atomic: true, idempotency }))
   if (outcome === undefined) throw new UsersError('internal', { cause: new Error('a write has no outcome') })
   return { outcome, replayed }
 }

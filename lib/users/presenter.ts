@@ -1,5 +1,6 @@
 import { type ListedPage, listMeta } from '../core/paging.ts'
-import type { Actor, DeletedUser as StoredDeletedUser, JsonObject, UserRecord } from '../storage/storage.ts'
+import type { Actor, JsonObject, UserRecord } from '../storage/storage.ts'
+import type { DeletedUser as StoredDeletedUser } from '../storage/trash.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import type { DeletedUser, User } from './types.ts'
 

@@ -5,9 +5,11 @@ import { isEventId, isUserId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
 import { checkEmail, checkName } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import type { WriteScope } from '../storage/user-writes.ts'
+import type { Repository } from '../storage/repository.ts'
 import { changedFields, isErased, type MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { EventRecord, JsonObject, Storage, UserChanges, UserRecord } from '../storage/storage.ts'
+import type { EventRecord, JsonObject, UserChanges, UserRecord } from '../storage/storage.ts'
 import type { KeyedCall } from './deletions.ts'
 import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
@@ -16,7 +18,8 @@ import { type RequirePrecondition, throwFaults, userNotFound } from './write-che
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface ReversalParts {
-  storage: Storage
+  repository: Repository
+  scope: WriteScope
   fields: HostFields | null
   idempotencyTtl: number
   publish: PublishUser
@@ -120,7 +123,7 @@ function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Rever
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
 export function createReversal (parts: ReversalParts) {
-  const { storage, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const { repository, scope, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
 
   return async (
     id: string,
@@ -128,9 +131,8 @@ export function createReversal (parts: ReversalParts) {
     { idempotencyKey, ...options }: RevertOptions,
     { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> => {
-    const { eventLog } = storage
     const made = makeEvent('user.updated', context)
-    if (eventLog === undefined || made === null) {
+    if (made === null) {
       throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
     }
     const checked = eventIdOf(body)
@@ -140,13 +142,13 @@ export function createReversal (parts: ReversalParts) {
     const { eventId } = checked
     if (!isUserId(id)) throw userNotFound()
     await requirePrecondition(id, options)
-    const event = await fromStorage(() => eventLog.find(eventId))
+    const event = await fromStorage(() => repository.events.find(eventId))
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
       ? null
       : idempotencyOf(idempotencyKey, ['revert', id, eventId, options], owner, idempotencyTtl)
     let refusal: UsersError | null = null
-    const { outcome, replayed } = await writeAlone(storage, {
+    const { outcome, replayed } = await writeAlone(repository, {
       type: 'update',
       id,
       changes (user) {
@@ -159,7 +161,7 @@ export function createReversal (parts: ReversalParts) {
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
       event: made
-    }, idempotency)
+    }, scope, idempotency)
     if (refusal !== null && outcome.code === 'refused') throw refusal
     const { user, changed, types } = doneOf(outcome)
     if (!changed || replayed) return { user, replayed }

@@ -3,15 +3,15 @@ import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
+import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { tenantRequired } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import { accepts } from '../storage/storage-rules.ts'
-import type {
-  NewEvent, Storage, UserReads, UserRecord, VersionGuard, WriteOutcome
-} from '../storage/storage.ts'
+import { accepts, belongsTo } from '../storage/storage-rules.ts'
+import type { NewEvent, UserFilter, UserReads, UserRecord, VersionGuard } from '../storage/storage.ts'
+import type { WriteOutcome, WriteScope } from '../storage/user-writes.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
@@ -21,19 +21,19 @@ import { createDeletions, type KeyedCall, type TrashOption } from './deletions.t
 import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
 import { createReversal } from './reversal.ts'
 import { changesOf, checkCreate, checkUpdate, newUserOf } from './rules.ts'
-import { preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
+import { findIn, preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface UsersServiceOptions {
-  storage: Storage
+  repository: Repository
   /** The host's own fields, if it declared any. */
   fields: HostFields | null
   pageSize: PageSize
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
-  /** The tenant that the storage is bound to. */
-  tenant?: string | undefined
+  /** What holds for all writes: the tenant of whoever calls. */
+  scope: WriteScope
   /** True if users are made on a store that is bound to a tenant alone. */
   needsTenant?: boolean
   /** True if users show their tenant. */
@@ -70,33 +70,38 @@ function busyUser (): UsersError {
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { storage, fields, pageSize, requireIfMatch, idempotencyTtl, tenant, publish, makeEvent } = options
+  const { repository, scope, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
+  const { tenant } = scope
   const { needsTenant = false, hasTenant = false } = options
   const inTurn = createKeyedQueue()
   const listed = fields?.schema ?? NO_FIELDS
   const checkListQuery = listQueryCheck(pageSize, listed, tenant)
   const checkWalkQuery = walkQueryCheck(listed)
-  const requirePrecondition = preconditionCheck(storage, requireIfMatch)
+  const isUser = async (id: string): Promise<boolean> =>
+    isUserId(id) && await findIn(repository, id, tenant) !== null
+  const requirePrecondition = preconditionCheck(isUser, requireIfMatch)
   const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
   const revert = createReversal({ ...options, requirePrecondition })
 
   /** What writes read, and who says nothing else, is what is stored now. */
-  const primary: UserReads = storage
+  const primary: UserReads = repository.users
+
+  const filterIn = (filter: UserFilter): UserFilter => tenant === undefined ? filter : { ...filter, tenant }
 
   /** For reads alone: where they are read. */
   async function readsFor (standby: boolean): Promise<UserReads> {
-    return standby ? await storage.standbys?.reads() ?? storage : storage
+    return standby ? await repository.storage.server?.standbys?.reads() ?? primary : primary
   }
 
   /** `atLeast`: a version that the caller has seen. */
   async function get (id: string, reads = primary, atLeast?: number): Promise<UserRecord> {
-    const user = isUserId(id) ? await fromStorage(() => reads.findUser(id, atLeast)) : null
-    if (user === null) throw userNotFound()
+    const user = isUserId(id) ? await fromStorage(() => reads.find(id, atLeast)) : null
+    if (user === null || !belongsTo(user, tenant)) throw userNotFound()
     return user
   }
 
   async function isActive (id: string): Promise<boolean> {
-    return isUserId(id) && (await fromStorage(() => storage.findUser(id)))?.status === 'active'
+    return isUserId(id) && (await fromStorage(() => findIn(repository, id, tenant)))?.status === 'active'
   }
 
   /** `ownerOf`: finds whose idempotency key it is; by default the actor's. */
@@ -114,7 +119,7 @@ export function createUsersService (options: UsersServiceOptions) {
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const event = makeEvent('user.created', context)
-    const { outcome, replayed } = await writeAlone(storage, { type: 'create', user, keys, event }, idempotency)
+    const { outcome, replayed } = await writeAlone(repository, { type: 'create', user, keys, event }, scope, idempotency)
     const creation = { user: doneOf(outcome).user, replayed }
     if (!replayed) publish('user.created', creation.user, context, event)
     return creation
@@ -132,14 +137,14 @@ export function createUsersService (options: UsersServiceOptions) {
       if (!accepts(guard, before)) return { code: 'version_mismatch' }
       const checked = changesFor(before)
       throwFaults([], checked)
-      const { outcome } = await writeAlone(storage, {
+      const { outcome } = await writeAlone(repository, {
         type: 'update',
         id,
         changes: checked.changes,
         updatedAt: new Date().toISOString(),
         guard: { ifVersion: [before.version], unlessVersion: [] },
         event
-      })
+      }, scope)
       // Otherwise another writer was faster.
       if (outcome.code !== 'version_mismatch') return outcome
     }
@@ -163,7 +168,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const asked = performance.now()
     const updatedAt = new Date().toISOString()
     const outcome = patchFields === null && storedFaults === null
-      ? (await writeAlone(storage, { type: 'update', id, changes, updatedAt, guard, event })).outcome
+      ? (await writeAlone(repository, { type: 'update', id, changes, updatedAt, guard, event }, scope)).outcome
       : await inTurn(id, async () => {
         if (performance.now() - asked > TURN_MS) throw busyUser()
         return changeStored(id, (before) => changesOf(checked, before), guard, event)
@@ -180,7 +185,7 @@ export function createUsersService (options: UsersServiceOptions) {
     reads = primary
   ): Promise<ListedPage<UserRecord>> {
     const checked = checkListQuery(query, priorFaults)
-    return readUserPage(checked, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
+    return readUserPage(checked, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
   }
 
   async function * iterate (
@@ -188,7 +193,7 @@ export function createUsersService (options: UsersServiceOptions) {
     reads = primary
   ): AsyncGenerator<UserRecord, void, undefined> {
     const checked = checkWalkQuery(query)
-    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.listUsers(checked.filter, page)))
+    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
   }
 
   /**
@@ -202,7 +207,7 @@ export function createUsersService (options: UsersServiceOptions) {
     const checked = checkWalkQuery(query, priorFaults)
     const { order, filter, sort } = checked
     return (reads = primary) => partsOf((onPart) => fromStorage(() =>
-      reads.readUsers(filter, order, asAsked(checked, onPart), sort)))
+      reads.walk(filterIn(filter), order, asAsked(checked, onPart), sort)))
   }
 
   return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }

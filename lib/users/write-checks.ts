@@ -1,13 +1,22 @@
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { isUserId } from '../core/ids.ts'
+import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Storage } from '../storage/storage.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
+import type { UserRecord } from '../storage/storage.ts'
 import type { WriteOptions } from './write-options.ts'
 
 // What every write of a user is checked for before it is made.
 
 export const userNotFound = (): UsersError => new UsersError('user_not_found')
+
+/** The user with this id; null, if there is none, or it is of another tenant than the caller's. */
+export async function findIn (
+  { users }: Pick<Repository, 'users'>, id: string, tenant: string | undefined
+): Promise<UserRecord | null> {
+  const user = await users.find(id)
+  return user !== null && belongsTo(user, tenant) ? user : null
+}
 
 /** @throws UsersError `validation_failed` with the prior faults and those of the check, if there are any */
 export function throwFaults<Checked extends object> (
@@ -18,8 +27,11 @@ export function throwFaults<Checked extends object> (
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** Makes the function that refuses a write without `If-Match`, where the host asks for it and the user is there. */
-export function preconditionCheck (storage: Storage, requireIfMatch: boolean) {
+/**
+ * Makes the function that refuses a write without `If-Match`, where the host asks for it and the user is there.
+ * `isUser`: whether a user is in the lists.
+ */
+export function preconditionCheck (isUser: (id: string) => Promise<boolean>, requireIfMatch: boolean) {
   /**
    * `isThere`: whether the write finds the user. Default: if it is in the lists.
    * @throws UsersError `precondition_required`, `user_not_found`
@@ -27,7 +39,7 @@ export function preconditionCheck (storage: Storage, requireIfMatch: boolean) {
   return async (
     id: string,
     { ifMatch }: WriteOptions,
-    isThere = async (): Promise<boolean> => isUserId(id) && await storage.findUser(id) !== null
+    isThere = (): Promise<boolean> => isUser(id)
   ): Promise<void> => {
     if (!requireIfMatch || ifMatch !== undefined) return
     if (!await fromStorage(isThere)) throw userNotFound()

@@ -1,8 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { newId } from '../core/ids.ts'
-import type {
-  DeliveryRecord, EventLog, EventRecord, EventsPage, WebhookRecord, WebhookStore
-} from '../storage/storage.ts'
+import type { DeliveryRecord, EventLog, EventRecord, EventsPage, WebhookRecord } from '../storage/storage.ts'
+import type { WebhookStore } from '../storage/webhook-loop.ts'
 import { standingOf } from '../events/missed.ts'
 import { isOfType, typesOf } from '../events/rules.ts'
 

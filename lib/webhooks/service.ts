@@ -32,7 +32,7 @@ export interface MadeWebhook {
 }
 
 export interface WebhooksServiceOptions extends WritesOptions {
-  log: Pick<EventLog, 'find'>
+  log: Pick<EventLog, 'before' | 'find'>
   targets: Targets
   pageSize: PageSize
   deliver: Deliver
@@ -65,6 +65,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   const { store, log, targets, pageSize, deliver, gate, closing, tenant } = options
   const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
+  const of = tenant === undefined ? {} : { tenant }
 
   const checkTarget = (url: string, { caller }: WebhookCall): Promise<void> =>
     gate(caller, () => targets.check(url, caller))
@@ -72,11 +73,11 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
   /** The event after which a replay starts: one that its endpoint may get. */
   async function replayAfter (start: ReplayStart, { tenant }: WebhookRecord): Promise<string | null> {
     if ('since' in start) {
-      return fromStorage(() => store.eventBefore(firstIdAt('evt', Date.parse(start.since)), tenant))
+      return fromStorage(() => log.before(firstIdAt('evt', Date.parse(start.since)), tenant))
     }
     const event = await fromStorage(() => log.find(start.after))
     if (event !== null && belongsTo(event, tenant)) return start.after
-    const oldest = await fromStorage(() => store.eventBefore(start.after, tenant))
+    const oldest = await fromStorage(() => log.before(start.after, tenant))
     // All kept events come after this id: the event is older than any of them.
     if (oldest === null && timeOfId(start.after) <= Date.now()) throw new UsersError('events_expired')
     const errors = [{ pointer: '/after', code: 'unknown', detail: 'is not the id of an event' } as const]
@@ -91,7 +92,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       const secret = newSecret()
       const { note: id } = await call.limited(() => call.claim(['webhook', input], newId('whk')))
       // Start after the newest event: skip earlier ones, and miss none that is recorded during this write.
-      const after = await call.limited(() => fromStorage(() => store.eventBefore(greatestId('evt'), tenant)))
+      const after = await call.limited(() => fromStorage(() => log.before(greatestId('evt'), tenant)))
       const now = iso()
       const record: WebhookRecord = {
         id,
@@ -112,7 +113,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     get: async (id: string): Promise<Webhook> => toWebhook(await find(id)),
 
     async list (query: Query, priorFaults: readonly Fault[] = []): Promise<ListedPage<Webhook>> {
-      const page = await readPage(check.list(query, priorFaults), (request) => fromStorage(() => store.list(request)))
+      const page = await readPage(check.list(query, priorFaults), (request) => fromStorage(() => store.list({ ...request, ...of })))
       return { ...page, items: page.items.map(toWebhook) }
     },
 
@@ -139,7 +140,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     },
 
     async remove (id: string): Promise<void> {
-      if (!WEBHOOK_ID.test(id) || !await fromStorage(() => store.remove(id))) throw notFound()
+      if (!WEBHOOK_ID.test(id) || !await fromStorage(() => store.remove(id, tenant))) throw notFound()
     },
 
     async rotateSecret (id: string, options: unknown = {}, call = FROM_PROCESS): Promise<MadeWebhook> {

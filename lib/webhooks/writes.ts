@@ -2,12 +2,13 @@ import { unclaimed } from '../core/claim.ts'
 import { UsersError } from '../core/errors.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { DecideChange, WebhookRecord, WebhookStore } from '../storage/storage.ts'
+import type { WebhookRecord } from '../storage/storage.ts'
+import type { DecideChange, WebhookStore } from '../storage/webhook-loop.ts'
 import { FROM_PROCESS, type WebhookCall } from './call.ts'
 
 export interface WritesOptions {
   store: WebhookStore
-  /** The tenant that the store is bound to. Absent: it is bound to none. */
+  /** The tenant that the callers are bound to. Absent: they are bound to none. */
   tenant?: string | undefined
   /** Webhooks that a tenant may have, and as many that belong to none. */
   maxWebhooks: number
@@ -32,8 +33,10 @@ export const notFound = (): UsersError => new UsersError('webhook_not_found')
 
 /** The reads and writes that the operations on webhooks share. They throw UsersError alone. */
 export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOptions) {
+  const of = tenant === undefined ? {} : { tenant }
+
   async function find (id: string, { limited } = FROM_PROCESS): Promise<WebhookRecord> {
-    const record = WEBHOOK_ID.test(id) ? await limited(() => fromStorage(() => store.find(id))) : null
+    const record = WEBHOOK_ID.test(id) ? await limited(() => fromStorage(() => store.find(id, tenant))) : null
     if (record === null) throw notFound()
     return record
   }
@@ -54,7 +57,7 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
         refused = { error }
         return null
       }
-    })))
+    }, tenant)))
     if (refused !== null) throw Object(refused).error
     if (changed !== null) wake()
     return changed
@@ -75,7 +78,7 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
 
   /** True if there may be no more webhooks of the tenant, or of none. */
   async function isFull (): Promise<boolean> {
-    const { total } = await store.list({ order: 'asc', limit: 1, from: { offset: 0 } })
+    const { total } = await store.list({ order: 'asc', limit: 1, from: { offset: 0 }, ...of })
     if (total < maxWebhooks || tenant !== undefined) return total >= maxWebhooks
     // Those of tenants leave the others their places.
     const own = (await allWebhooks(store)).filter((each) => each.tenant === undefined)
@@ -87,7 +90,7 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
    * has added. In turn, since what is there is read before.
    */
   function insert (record: WebhookRecord, { limited, claim }: WebhookCall): Promise<WebhookRecord> {
-    const first = async () => claim === unclaimed ? null : store.find(record.id)
+    const first = async () => claim === unclaimed ? null : store.find(record.id, tenant)
     const insertion = lastInsertion.catch(() => {}).then(() => limited(() => fromStorage(async () => {
       const known = await first()
       if (known !== null) return known

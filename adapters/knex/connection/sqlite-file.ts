@@ -2,19 +2,11 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } fr
 import { userInfo } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
-import type { EventLog, Storage, WebhookStore } from '../../../lib/storage/storage.ts'
+import type { Storage } from '../../../lib/storage/storage.ts'
 
 // The file has addresses and names: only its owner may read it, unless whoever created it decided otherwise.
 const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
-
-// Methods whose success promises that data is, or would be, stored.
-const ACKNOWLEDGED = [
-  'writeUsers', 'writeApiKey', 'prune', 'check', 'migrate'
-] as const satisfies ReadonlyArray<keyof Storage>
-const OF_EVENTS = ['erase', 'prune'] as const satisfies ReadonlyArray<keyof EventLog>
-const OF_WEBHOOKS =
-  ['insert', 'change', 'remove', 'claim', 'prune'] as const satisfies ReadonlyArray<keyof WebhookStore>
 
 /** The file of a database, which must stay where it is: anything written to a deleted file is lost. */
 export interface SqliteFile {
@@ -136,46 +128,38 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
   }
 }
 
-/**
- * Wraps an object: the named methods fail after their work if the file was replaced in the meantime, and their errors
- * name the file.
- */
-function acknowledging<Target extends object> (
-  target: Target,
-  names: ReadonlyArray<keyof Target & string>,
-  { path, requireSame }: SqliteFile,
-  bytesOf: BytesOf
-): Target {
-  const writes = names.map((name) => {
-    const write = async (...args: unknown[]): Promise<unknown> => {
-      const work: Promise<unknown> = Reflect.apply(Object(target[name]), target, args)
-      const result = await work.catch(async (error) => {
-        // SQLite calls a file damaged that was cut.
-        if (isStorageError(error) && error.code === 'fault') await requireSame(false, bytesOf)
-        throw withPath(error, path)
-      })
-      await requireSame(name !== 'check', bytesOf)
-      return result
-    }
-    return [name, write] as const
-  })
-  return { ...target, ...Object.fromEntries(writes) }
-}
-
 /** Wraps the store so that it does not acknowledge a write to a file that was deleted or replaced. */
-export function onWatchedFile<Store extends Storage & { eventLog: EventLog, webhooks: WebhookStore }> (
-  storage: Store,
-  file: SqliteFile,
-  bytesOf: BytesOf
+export function onWatchedFile<Store extends Storage> (
+  storage: Store, { path, requireSame }: SqliteFile, bytesOf: BytesOf
 ): Store {
+  /** Fails after the work if the file was replaced in the meantime. Errors name the file. */
+  async function acknowledged<Value> (isWrite: boolean, work: () => Promise<Value>): Promise<Value> {
+    const result = await work().catch(async (error) => {
+      // SQLite calls a file damaged that was cut.
+      if (isStorageError(error) && error.code === 'fault') await requireSame(false, bytesOf)
+      throw withPath(error, path)
+    })
+    await requireSame(isWrite, bytesOf)
+    return result
+  }
+
+  const { users, log } = storage
   return {
-    ...acknowledging(storage, ACKNOWLEDGED, file, bytesOf),
-    eventLog: acknowledging(storage.eventLog, OF_EVENTS, file, bytesOf),
-    webhooks: acknowledging(storage.webhooks, OF_WEBHOOKS, file, bytesOf),
-    async readUsers (...args) {
-      // It opens the file again, and would read whatever file is now at this path, or an empty one.
-      await file.requireSame(false, bytesOf)
-      return storage.readUsers(...args)
+    ...storage,
+    open: (options) => acknowledged(options?.migrate === true, () => storage.open(options)),
+    commit: (units) => acknowledged(true, () => storage.commit(units)),
+    log: {
+      ...log,
+      rewrite: (rewrite, limit) => acknowledged(true, () => log.rewrite(rewrite, limit)),
+      prune: (before, limit) => acknowledged(true, () => log.prune(before, limit))
+    },
+    users: {
+      ...users,
+      async walk (...args) {
+        // It opens the file again, and would read whatever file is now at this path, or an empty one.
+        await requireSame(false, bytesOf)
+        return users.walk(...args)
+      }
     }
   }
 }

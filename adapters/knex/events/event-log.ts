@@ -1,6 +1,6 @@
 import { afterPruning } from '../../../lib/storage/recorded-events.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
-import type { RowLog } from '../../../lib/storage/rows.ts'
+import type { EventLog } from '../../../lib/storage/storage.ts'
 import type { EventsRequest, PrunedEvents } from '../../../lib/storage/storage.ts'
 import { isStorable } from '../../../lib/core/text.ts'
 import type { Executor, Query } from '../connection/executor.ts'
@@ -57,7 +57,7 @@ function eventLogSql ({ dialect }: Executor, { events, prunedEvents }: Names) {
 /** The recorded events in SQL. */
 export function knexEventLog (
   executor: Executor, names: Names, numbering: Numbering
-): Omit<RowLog, 'rewrite'> {
+): Omit<EventLog, 'rewrite'> {
   const { dialect, read, query, transaction } = executor
   const sql = eventLogSql(executor, names)
 

@@ -1,4 +1,4 @@
-import type { CollectionName, Row } from '../../../lib/storage/rows.ts'
+import type { CollectionName, Row } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { API_KEY_COLUMNS, type Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'

@@ -1,6 +1,6 @@
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventRecord } from '../../../lib/storage/storage.ts'
-import type { CollectionName, Outcome, Row, RowWrite } from '../../../lib/storage/rows.ts'
+import type { CollectionName, Outcome, Row, RowWrite } from '../../../lib/storage/storage.ts'
 import { type GroupedWrite, groupCommits } from '../batching/group-commit.ts'
 import { type Bookkeeping, changesOf } from '../bookkeeping.ts'
 import type { Executor } from '../connection/executor.ts'

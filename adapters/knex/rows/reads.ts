@@ -1,6 +1,6 @@
 import { gather, type Several } from '../../../lib/core/gather.ts'
 import { isStorable } from '../../../lib/core/text.ts'
-import type { CollectionName, Row, RowKey, RowsQuery } from '../../../lib/storage/rows.ts'
+import type { CollectionName, Row, RowKey, RowsQuery } from '../../../lib/storage/storage.ts'
 import type { Page } from '../../../lib/storage/storage.ts'
 import type { Executor } from '../connection/executor.ts'
 import { createValues, toPage, whereOf } from '../pages.ts'

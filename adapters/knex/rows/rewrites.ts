@@ -1,4 +1,4 @@
-import type { Rewrite } from '../../../lib/storage/rows.ts'
+import type { Rewrite } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { EVENT_PARTS, eventParts } from '../events/event-writes.ts'

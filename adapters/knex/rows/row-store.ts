@@ -1,4 +1,4 @@
-import type { Outcome, Row, RowStore, RowWrite, Unit } from '../../../lib/storage/rows.ts'
+import type { Outcome, Row, Storage, RowWrite, Unit } from '../../../lib/storage/storage.ts'
 import { isLost, isOtherList } from '../connection/driver-errors.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Compaction } from '../counting/hand-counting.ts'
@@ -22,7 +22,7 @@ export interface RowParts {
 
 /** What the rows of an executor are written and found by. */
 export function rowsOn (executor: Executor, names: Names, { lists, books, compaction, numberAll }: RowParts): Pick<
-RowStore, 'commit' | 'find' | 'list'> & { rewrite: RowStore['log']['rewrite'] } {
+Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
   const collections = sqlCollections(words)

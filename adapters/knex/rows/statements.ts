@@ -1,4 +1,4 @@
-import type { CollectionName } from '../../../lib/storage/rows.ts'
+import type { CollectionName } from '../../../lib/storage/storage.ts'
 import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
 import { markInForce } from '../schema/word-list.ts'
 import { WORD_LIST } from '../tables/columns.ts'

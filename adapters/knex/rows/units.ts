@@ -1,5 +1,5 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
-import type { Outcome, RowWrite, Unit } from '../../../lib/storage/rows.ts'
+import type { Outcome, RowWrite, Unit } from '../../../lib/storage/storage.ts'
 import { type Bookkeeping, changesOf } from '../bookkeeping.ts'
 import { waitedTooLong } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'

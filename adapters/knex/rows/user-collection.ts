@@ -1,4 +1,4 @@
-import type { Collections, Row } from '../../../lib/storage/rows.ts'
+import type { Collections, Row } from '../../../lib/storage/storage.ts'
 import type { Words } from '../../../lib/storage/storage.ts'
 import type { WordList } from '../schema/word-list.ts'
 import { KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'

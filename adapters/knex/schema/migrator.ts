@@ -3,12 +3,13 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
+import type { KnexStorage } from '../knex-storage.ts'
 import type { Names } from '../tables/names.ts'
 import type { FieldLists } from './word-list.ts'
 import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
 import { fieldWords, makeFieldWords, recordList } from './field-words.ts'
-import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
+import { createInspection, missingIndexes } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import { readRecord, type RecordedSchema } from './recorded-schema.ts'
 import { countingTables } from './counting-tables.ts'
@@ -26,24 +27,11 @@ export interface MigratorSettings {
 }
 
 /** Keeps the tables in step with the code. */
-export interface Migrator {
-  readonly migrated: { readonly created: boolean, readonly profile?: string }
-  check (requirements?: SchemaRequirements): Promise<void>
-  migrate (requirements?: SchemaRequirements): Promise<void>
-  /**
-   * Reverts the schema to an earlier version, and loses what the later ones stored; 0 drops our tables. A
-   * schema at that version or an earlier one stays as it is.
-   * @throws TypeError for an unknown version
-   * @throws StorageError `schema_newer`, `unavailable`
-   */
-  rollback (version: number): Promise<void>
-  /** The number of users whose words are not of the fields that are searched. @throws StorageError `unavailable` */
-  verifyWords (): Promise<number>
-  /** Makes the words of all users anew, after plain SQL that wrote fields. @throws StorageError `unavailable` */
-  rebuildWords (): Promise<void>
-  /** Compares the schema with the one that this code makes; changes nothing. @throws StorageError `unavailable` */
-  inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
-}
+export type Migrator = {
+  check (requirements: SchemaRequirements): Promise<void>
+  /** Returns whether it, or an earlier call, has made the tables. */
+  migrate (requirements: SchemaRequirements): Promise<boolean>
+} & Pick<KnexStorage, 'rollback' | 'verifyWords' | 'rebuildWords' | 'inspect'>
 
 function schemaNewer (version: number): StorageError {
   const message = `the tables are at version ${version}, this code knows ${LATEST}: install a newer fastify-users`
@@ -138,47 +126,46 @@ export function createMigrator (
     })
   }
 
-  const migrated = { created: false, ...(dialect.hasProfiles && { profile: dialect.profile }) }
+  let hasCreated = false
 
   function remember ({ unique = [] }: SchemaRequirements): void {
     for (const field of unique) lists.unique.add(field)
   }
 
   return {
-    migrated,
     inspect: createInspection(executor, names, () => recorded(onPool)),
     ...fieldWords(executor, names),
 
-    async check (requirements = {}) {
+    async check (requirements) {
       remember(requirements)
       await requireSettings()
       const { version, compatibleFrom, profile, searchable, hasAllWords } = await recorded(onPool)
       lists.words.note(searchable)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (profile !== dialect.profile) {
-        throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'migrate() to move them')
+        throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'open({ migrate: true }) to move them')
       }
       if (version < LATEST) {
-        throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'migrate()')
+        throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'open({ migrate: true })')
       }
       const indexes = await missing(onPool, requirements)
       const listed = (wanted: boolean) =>
         indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
       if (listed(false) !== '') {
-        throw schemaBehind(`there is no index for lists filtered by ${listed(false)}`, 'migrate({ filterable })')
+        throw schemaBehind(`there is no index for lists filtered by ${listed(false)}`, 'open({ migrate: true, filterable })')
       }
       if (listed(true) !== '') {
-        throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'migrate({ unique })')
+        throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')
       }
       if ((requirements.searchable?.key ?? searchable) !== searchable) {
-        throw schemaBehind('users are found by the words of other fields', 'migrate({ searchable })')
+        throw schemaBehind('users are found by the words of other fields', 'open({ migrate: true, searchable })')
       }
       if (requirements.searchable !== undefined && !hasAllWords) {
-        throw schemaBehind('not all users have the words of their fields yet', 'migrate({ searchable })')
+        throw schemaBehind('not all users have the words of their fields yet', 'open({ migrate: true, searchable })')
       }
     },
 
-    async migrate (requirements = {}) {
+    async migrate (requirements) {
       remember(requirements)
       await requireSettings()
       // On a current schema, run nothing that needs the right to change schemas.
@@ -186,7 +173,7 @@ export function createMigrator (
       const { searchable } = requirements
       const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile) &&
         (searchable === undefined || (searchable.key === current.searchable && current.hasAllWords))
-      if (isCurrent && (await missing(onPool, requirements)).length === 0) return
+      if (isCurrent && (await missing(onPool, requirements)).length === 0) return hasCreated
       await ensureLocks()
       const signal = closing()
       const before = await transaction(async (on) => {
@@ -202,7 +189,8 @@ export function createMigrator (
       }, { exclusive: true, noTimeout: true, signal })
       if (searchable !== undefined) await makeFieldWords(executor, names, searchable, 'others')
       lists.words.note((await recorded(onPool)).searchable)
-      migrated.created ||= before === 0
+      hasCreated ||= before === 0
+      return hasCreated
     },
 
     async rollback (to) {
