@@ -8,7 +8,7 @@ import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
 import type { Names } from '../tables/names.ts'
 import type { Row as Read } from '../tables/rows.ts'
-import type { SqlCollections } from './collections.ts'
+import { hasTenant, type SqlCollections } from './collections.ts'
 import { EVENT_TARGETS, EVENT_VALUES, eventSource, eventValues } from '../events/event-writes.ts'
 import type { RowStatements, Shape } from './statements.ts'
 
@@ -55,8 +55,14 @@ export function planning (collections: SqlCollections) {
   }
 
   return <Name extends CollectionName>({ in: name, put, was }: RowWrite<Name>): Planned => {
-    const hasTenant = collections[name].columns.some(({ column }) => column === 'tenant')
-    const guard = was === null ? [] : [String(was.record.version), ...hasTenant ? [was.record.tenant ?? ''] : []]
+    const collection = collections[name]
+    const guard = was === null
+      ? []
+      : [
+          String(was.record.version),
+          ...hasTenant(collection) ? [was.record.tenant ?? ''] : [],
+          ...collection.alsoSame === undefined ? [] : [collection.alsoSame.valueOf(was)]
+        ]
     const { id, tenant = '' } = put?.record ?? was?.record ?? { id: '' }
     const of = { id, tenant, waitsFor: id }
     if (put === null) return { ...of, shape: { in: name, kind: 'drop', set: [] }, values: [id, ...guard] }
