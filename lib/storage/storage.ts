@@ -73,8 +73,8 @@ export type CollectionName = keyof Collections
 export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
 
 /**
- * A write of a row. `was`: the row that is there: its version, tenant and (of a user) `updatedAt` must be these, since an
- * id can be given again with a version that was seen. null: there must be none with its id. `put`: the row in its
+ * A write of a row. `was`: the row that is there: its version, tenant and (of a user) `updatedAt` must be these, since
+ * an id can be given again with a version that was seen. null: there must be none with its id. `put`: the row in its
  * place; null: it is taken away, with all rows that are of it. One of them is there.
  */
 export type RowWrite<Name extends CollectionName = CollectionName> = {
