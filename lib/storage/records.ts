@@ -13,8 +13,15 @@ export type * from './webhook-records.ts'
 /** Whether a user may be let in: what a host asks in its own sign-in. */
 export type UserStatus = 'active' | 'suspended'
 
+/** The members of a user that are compared as they are: a new one needs a column, a check and a description. */
+export interface UserMembers {
+  status: UserStatus
+  /** Why it has this status, for people: 1 to 200 code points. null: nobody has said. */
+  statusReason: string | null
+}
+
 /** A user, as stored. */
-export interface UserRecord {
+export interface UserRecord extends UserMembers {
   /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
   id: string
   name: string
@@ -22,9 +29,6 @@ export interface UserRecord {
   email: string
   /** The host's own fields. The store keeps the order of members, and reads them only for a filter. At most 16 KiB. */
   fields: JsonObject
-  status: UserStatus
-  /** Why it has this status, for people: 1 to 200 code points. null: nobody has said. */
-  statusReason: string | null
   /** 1 for a new user, one more with every change. */
   version: number
   createdAt: string
@@ -52,15 +56,13 @@ export interface UserKeys {
 }
 
 /** New values of a user; an absent member stays as it is. New values without words have none. */
-export interface UserChanges {
+export interface UserChanges extends Partial<UserMembers> {
   name?: { value: string, key: string, words?: Words }
   email?: { value: string, key: string, words?: Words }
   /** All fields; they replace the ones before. */
   fields?: JsonObject
   /** The words of these fields, which replace those before. */
   fieldWords?: Words
-  status?: UserStatus
-  statusReason?: string | null
 }
 
 /** Which versions of a record a write may change. */

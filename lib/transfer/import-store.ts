@@ -116,7 +116,7 @@ export function awayIn ({ trash }: Repository, own: string | undefined): FindAwa
 
 /** The user that a row makes. Its id is as old as the user is, so that users are listed by their creation. */
 export function userOfRow (row: ImportRow): UserRecord {
-  const { name, email, fields, status, statusReason, version, line, tenant } = row
+  const { name, email, fields, members, version, line, tenant } = row
   const createdAt = row.createdAt ?? new Date().toISOString()
   const made = row.createdAt === null ? newId('usr') : idAt('usr', Date.parse(createdAt), line)
   return {
@@ -124,8 +124,7 @@ export function userOfRow (row: ImportRow): UserRecord {
     name: name.value,
     email: email.value,
     fields,
-    status,
-    statusReason,
+    ...members,
     version,
     createdAt,
     updatedAt: row.updatedAt ?? createdAt,

@@ -50,8 +50,8 @@ function differences (event: Reverted, user: UserRecord): string[] {
   const { before, after } = event
   const fields = fieldsOf(event)
   const own = Object.keys(fields.before).filter((name) => !isSame(user.fields[name], fields.after[name]))
-  const members = (['name', 'email', 'status', 'statusReason'] as const)
-    .filter((name) => before[name] !== undefined && !isSame(user[name], after[name]))
+  const members = Object.keys(before)
+    .filter((name) => name !== 'fields' && !isSame(Reflect.get(user, name), after[name]))
   return [...members, ...own].map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
 }
 
@@ -71,8 +71,8 @@ function fieldsBefore (event: Reverted, user: UserRecord): JsonObject {
 function changesBack (event: Reverted, user: UserRecord, fields: HostFields | null): UserChanges | UsersError {
   const pointers = differences(event, user)
   if (pointers.length > 0) return conflict(pointers)
-  const { name, email, status, statusReason, fields: own } = event.before
-  const changes: UserChanges = {}
+  const { name, email, status, fields: own, ...members } = event.before
+  const changes: UserChanges = members
   const faults: Fault[] = []
   for (const [member, text, check] of [['name', name, checkName], ['email', email, checkEmail]] as const) {
     if (typeof text !== 'string') continue
@@ -81,7 +81,6 @@ function changesBack (event: Reverted, user: UserRecord, fields: HostFields | nu
     else faults.push({ pointer: `/${member}`, ...checked })
   }
   if (isStatus(status)) changes.status = status
-  if (statusReason !== undefined) changes.statusReason = typeof statusReason === 'string' ? statusReason : null
   if (own !== undefined) {
     const back = fieldsBefore(event, user)
     const isFit = fields === null || fields.matches(back)
