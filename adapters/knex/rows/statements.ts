@@ -60,7 +60,7 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
     const { table, columns, beside, of } = collections[shape.in]
     const owner = beside === undefined || of === null
       ? 'true'
-      : `EXISTS (SELECT 1 FROM ${collections[beside].table(names)} AS o WHERE o.id = q_${of})`
+      : `(q_${of} = '' OR EXISTS (SELECT 1 FROM ${collections[beside].table(names)} AS o WHERE o.id = q_${of}))`
     return `INSERT INTO ${table(names)} (${columns.map(({ column }) => column).join(', ')}) ` +
       `SELECT ${columns.map(valueOf).join(', ')} FROM ${rows} WHERE ${owner}` +
       `${batch.order(shape.in === 'users' ? 'q_email_key' : 'q_id')}${isStrict ? '' : ' ON CONFLICT DO NOTHING'} ` +

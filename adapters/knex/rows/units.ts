@@ -99,8 +99,12 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
 
   function canBeOne ({ unit, writes }: PlannedUnit): boolean {
     const users = writes.filter(({ shape }) => shape.in === 'users').length
+    // A statement does not see what its other parts write.
+    const rows = new Set(writes.map(({ shape, id }) => `${shape.in} ${id}`))
+    const isBesideOther = writes.some(({ shape }) => writes.some((other) =>
+      other.shape.in === collections[shape.in].beside))
     return writesTwoTables && unit.rewrites.length === 0 && writes.length <= TOGETHER_MAX && users < 2 &&
-      writes.length > 0 && unit.events.length <= TOGETHER_MAX &&
+      writes.length > 0 && unit.events.length <= TOGETHER_MAX && rows.size === writes.length && !isBesideOther &&
       writes.every(({ shape }) => collections[shape.in].takes === undefined || shape.kind !== 'drop')
   }
 
@@ -196,7 +200,10 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         return await asOne(planned, since)
       } catch (error) {
         const users = unit.writes.findIndex((write) => write.in === 'users')
-        return outcomeOf(await named(error, unit.writes[users]), Math.max(0, users))
+        const outcome = outcomeOf(await named(error, unit.writes[users]), Math.max(0, users))
+        const isKnown = unit.writes.length === 1 || (outcome.code === 'taken' && outcome.member !== 'start')
+        // One statement after the other says which write it was.
+        return isKnown ? outcome : await inTransaction(planned, since)
       }
     } catch (error) {
       // The call that holds the key is still running.
