@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { PageRequest, Row, RowsQuery, Storage } from '../../lib/storage/storage.ts'
 import type { Cases, Subject } from './cases.ts'
 import {
-  add, type AnyRow, COLLECTIONS, drop, type Listed, listAll, make, move, nextOf, nth, OWNERS, withMembers
+  add, type AnyRow, COLLECTIONS, drop, type Listed, listAll, make, move, nextOf, nth, ownerOf, withMembers
 } from './rows.ts'
 import { randomFrom } from './shrink.ts'
 import { idOf, timeOf } from './values.ts'
@@ -108,13 +108,17 @@ async function requirePage<Name extends Listed> (
 /** True if a page in the order of a member can be asked for: none does in the reverse one where a row has none. */
 const isAsked = ({ by }: Query, order: PageRequest['order']): boolean => order === 'asc' || by !== 'dueAt'
 
+/** Adds the rows, in another order than that of their ids, and what they go with where it is not there. */
 async function addAll (storage: Storage, name: Listed): Promise<void> {
-  const owner = name === 'keyUses' || name === 'deliveries' || name === 'idempotency' ? OWNERS[name] : null
-  const owners = new Set(LISTED[name].rows.flatMap(({ of }) => of ?? []))
-  const put = owner === null ? [] : numbers.map((n) => nth[owner](n)).filter(({ record: { id } }) => owners.has(id))
-  // In another order than that of ids.
+  const owner = ownerOf(name)
+  if (owner !== null) {
+    const wanted = new Set(LISTED[name].rows.map(({ of }) => of))
+    const owners = numbers.map((n) => nth[owner](n)).filter(({ record: { id } }) => wanted.has(id))
+    const there = await storage.find(owner, owners.map(({ record: { id } }) => ({ id })))
+    await make(storage, owners.filter((_, i) => there[i] === null).map((row) => add(owner, row)))
+  }
   const rows = LISTED[name].rows.toSorted((a, b) => a.record.id.slice(-1) < b.record.id.slice(-1) ? 1 : -1)
-  await make(storage, [...put.map((row) => add(owner ?? name, row)), ...rows.map((row) => add(name, row))])
+  await make(storage, rows.map((row) => add(name, row)))
 }
 
 const listCases: Cases = Object.fromEntries(COLLECTIONS.filter((name) => name !== 'users').map((name) => [

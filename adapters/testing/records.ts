@@ -23,7 +23,7 @@ const VARIANTS: { [Name in Listed]: object[] } = {
   ],
   apiKeys: [
     { scopes: ['z:read', 'a:write', 'a:read'], name: TEXT, lifetime: 2 ** 53 - 1, owner: TEXT.slice(0, 190) },
-    { scopes: [], lifetime: 0, tenant: 'acme', rotatedFrom: idOf('key', 999) },
+    { scopes: ['a:read'], lifetime: 0, tenant: 'acme', rotatedFrom: idOf('key', 999) },
     { addresses: Array.from({ length: 100 }, (_, i) => `2001:db8:${i}::/48`), rateLimit: { max: 2 ** 31 - 1, window: 1 } },
     { rateLimit: { max: 1, window: 2 ** 31 - 1 }, addresses: ['10.0.0.0/8'] },
     ...MOMENTS.slice(0, 12).map((moment, i) => ({
@@ -102,7 +102,7 @@ export const recordSubject: Subject = {
     'commit, find: a user keeps the keys and words that a change does not name': async (storage) => {
       const row = nth.users(1)
       await make(storage, [add('users', row)])
-      const next = { ...nextOf(row, { fields: { a: 1 } }), keys: {} }
+      const next = { ...nextOf(row, { status: 'suspended', updatedAt: timeOf(9) }), keys: {} }
       await make(storage, [move('users', row, next)])
       assert.deepEqual(await rowIn(storage, 'users', row.record.id), { ...next, keys: row.keys })
       const renamed = { ...nextOf(next, { name: 'Ann' }), keys: { nameKey: 'ann', nameWords: ['ann'] } }
@@ -110,7 +110,8 @@ export const recordSubject: Subject = {
       const keys = { ...row.keys, nameKey: 'ann', nameWords: ['ann'] }
       assert.deepEqual(await rowIn(storage, 'users', row.record.id), { ...renamed, keys })
       // Words that are given as none are none.
-      const last = { ...nextOf(renamed), keys: { emailKey: 'e', emailWords: [], fieldWords: [] } }
+      const members = { email: 'E', fields: { a: 1 } }
+      const last = { ...nextOf(renamed, members), keys: { emailKey: 'e', emailWords: [], fieldWords: [] } }
       await make(storage, [move('users', renamed, last)])
       assert.deepEqual(await rowIn(storage, 'users', row.record.id), { ...last, keys: { ...keys, ...last.keys } })
       await make(storage, [drop('users', last)])
@@ -179,7 +180,7 @@ export const recordSubject: Subject = {
     'commit, log.read: every member of an event comes back as it was given': async (storage) => {
       const events = [
         { actor: null, requestId: null }, { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },
-        { data: json, before: { name: TEXT, fields: json, email: null } }, { before: {} }, { data: { fields: { b: 1, a: 2 } } },
+        { data: json, before: { name: TEXT, fields: json, email: TEXT } }, { data: { fields: { b: 1, a: 2 } } },
         { subject: TEXT.slice(0, 200), type: 'api_key.created' }, { tenant: 'acme' },
         { data: { long: LONG }, before: { statusReason: null, status: 'active' } },
         ...FIELDS.map((fields) => ({ data: { fields }, before: { fields } })), ...MOMENTS.map((timestamp) => ({ timestamp }))

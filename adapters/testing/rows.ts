@@ -117,6 +117,12 @@ export const CHANGES: { [Name in CollectionName]: object } = {
 export const withMembers = <Kind extends AnyRow>(row: Kind, members: object): Kind =>
   Object({ ...row, record: { ...row.record, ...members } })
 
+/** A row with the id of another, and unique values of its own. */
+export function withIdOf (name: CollectionName, there: AnyRow): AnyRow {
+  const n = 9000
+  return withMembers(nth[name](n), { id: there.record.id, ...(name === 'keyUses' && { day: '2025-01-31' }) })
+}
+
 /** The next version of a row. */
 export const nextOf = <Kind extends AnyRow>(row: Kind, members: object = {}): Kind =>
   withMembers(row, { version: row.record.version + 1, ...members })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JsonObject, Outcome, Row } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
-import { add, commit, drop, make, move, nextOf, nth, OK, rowIn, withMembers } from './rows.ts'
+import { add, commit, drop, make, move, nextOf, nth, OK, rowIn, withIdOf, withMembers } from './rows.ts'
 
 const takenAt = (at: number, member: (Outcome & { code: 'taken' })['member']): Outcome => ({ code: 'taken', at, member })
 const field = (name: string) => ({ field: name })
@@ -111,7 +111,7 @@ export const takenSubject: Subject = {
         [add('apiKeys', withMembers(nth.apiKeys(2), { start })), 'start'],
         [move('marks', nextOf(nth.marks(1))), null],
         [drop('apiKeys', nextOf(nth.apiKeys(1))), null],
-        [add('users', having(1, {})), null],
+        [add('users', withIdOf('users', nth.users(1))), null],
         [add('deliveries', nth.deliveries(1)), null]
       ] as const
       for (const [write, member] of refused) {

@@ -84,7 +84,7 @@ export function waitingFor ({ pending }: Watch): string {
 const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SET|WHERE|TABLE|INDEX|VALUES)\b/i
 /** What a store throws only where it is asked to open. */
 const OF_OPENING = ['schema_behind', 'schema_newer', 'field_taken']
-const THROWN = ['unavailable', 'fault', ...OF_OPENING]
+const THROWN = ['unavailable', 'fault', 'idempotency_in_progress', ...OF_OPENING]
 
 /** The longer texts among given values. */
 function textsIn (value: unknown): string[] {
