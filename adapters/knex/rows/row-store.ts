@@ -26,8 +26,9 @@ const OK: Outcome = { code: 'ok' }
 const CHANGED: Outcome = { code: 'changed', at: 0 }
 
 /** What the rows of an executor are written and found by. */
-export function rowsOn (executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts): Pick<
-Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
+export function rowsOn (
+  executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts
+): Pick<Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
   const collections = sqlCollections(words, dialect.schema.reference('', '') !== '')

@@ -119,7 +119,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
     return OK
   }
 
-  /** Locks addresses and users in one order, so that concurrent units can't wait for each other. */
+  /** Locks addresses and rows in one order, so that concurrent units can't wait for each other. */
   async function lock (on: Query, { unit, writes }: PlannedUnit): Promise<void> {
     if (lockNames === null || writes.length < 2) return
     const keys = unit.writes.flatMap((write) => write.in === 'users' && write.put !== null &&
@@ -127,7 +127,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
       ? write.put.keys.emailKey ?? []
       : [])
     if (!joined && keys.length > 0) await on(lockNames(names), [locksOf('address', keys)])
-    for (const name of ['users', 'trash'] as const) {
+    for (const name of [...new Set(writes.map(({ shape }) => shape.in))].sort()) {
       const ids = writes.filter(({ shape }) => shape.in === name && shape.kind !== 'insert').map(({ id }) => id)
       if (ids.length < 2) continue
       await on(`SELECT id FROM ${collections[name].table(names)} WHERE ${dialect.isIn('id', 1, 'text')} ` +
