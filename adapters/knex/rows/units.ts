@@ -10,7 +10,7 @@ import type { Names } from '../tables/names.ts'
 import type { SqlCollections } from './collections.ts'
 import { EVENT_TARGETS, EVENT_VALUES, eventSource, eventValues } from '../events/event-writes.ts'
 import type { Planned } from './lanes.ts'
-import type { RewriteEvents } from './rewrites.ts'
+import { eventsOf, type RewriteEvents } from './rewrites.ts'
 import type { RowStatements } from './statements.ts'
 
 const OK: Outcome = { code: 'ok' }
@@ -170,7 +170,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         at++
       }
       await books.count(on, counted(unit))
-      await books.record(on, unit.events)
+      await books.record(on, eventsOf(unit))
       for (const each of unit.rewrites) await rewrite.all(on, each, Infinity)
       return OK
     }
