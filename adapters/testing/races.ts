@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Outcome, Row, Storage } from '../../lib/storage/storage.ts'
+import type { Outcome, Row, Storage, Unit } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
 import {
   add, addNth, type AnyRow, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, concurrently, CONCURRENT_CALLS,
@@ -25,12 +25,12 @@ const userAt = (n: number, emailKey: string, members: object = {}): Row<'users'>
 
 /** Takes a row again until nobody else was faster. `next` gives null when there is nothing to do. */
 export async function untilMade (
-  storage: Storage, attempt: () => Promise<Parameters<typeof commit>[1] | null>
+  storage: Storage, attempt: () => Promise<Unit | null>
 ): Promise<boolean> {
   for (let tries = 0; tries < 1000; tries++) {
-    const writes = await attempt()
-    if (writes === null) return false
-    if ((await commit(storage, writes)).code === 'ok') return true
+    const unit = await attempt()
+    if (unit === null) return false
+    if ((await storage.commit([unit]))[0]?.code === 'ok') return true
     await turns(1)
   }
   throw new assert.AssertionError({ message: 'commit: a unit was refused 1,000 times, though it read its rows again' })
@@ -177,7 +177,7 @@ export const raceSubject: Subject = {
       const gone = await concurrently((i) => untilMade(storage, async () => {
         const moved = await markMoved(storage)
         const { total } = await storage.list('apiKeys', { page: first })
-        return total < 2 ? null : [drop('apiKeys', nth.apiKeys(i)), moved]
+        return total < 2 ? null : unitOf([drop('apiKeys', nth.apiKeys(i)), moved])
       }))
       assert.equal(gone.filter((isGone) => isGone).length, CONCURRENT_CALLS - 1)
       assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
@@ -187,7 +187,7 @@ export const raceSubject: Subject = {
       const added = await concurrently((i) => untilMade(storage, async () => {
         const moved = await markMoved(storage)
         const { total } = await storage.list('apiKeys', { page: first })
-        return total > 0 ? null : [add('apiKeys', nth.apiKeys(i)), moved]
+        return total > 0 ? null : unitOf([add('apiKeys', nth.apiKeys(i)), moved])
       }))
       assert.equal(added.filter((isAdded) => isAdded).length, 1)
       assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
@@ -199,7 +199,7 @@ export const raceSubject: Subject = {
       await concurrently((i) => untilMade(storage, async () => {
         const row = nth.keyUses(2)
         const was = await rowIn(storage, 'keyUses', row.record.id) ?? row
-        return [move('keyUses', was, nextOf(was, { uses: was.record.uses + i }))]
+        return unitOf([move('keyUses', was, nextOf(was, { uses: was.record.uses + i }))])
       }))
       const { record } = await rowIn(storage, 'keyUses', nth.keyUses(2).record.id) ?? nth.keyUses(2)
       assert.deepEqual([record.uses, record.version], [2 + LOST * CONCURRENT_CALLS / 2, CONCURRENT_CALLS + 1])
