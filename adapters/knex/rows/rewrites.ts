@@ -12,7 +12,7 @@ const TOGETHER = 500
 
 export type RewriteEvents = ReturnType<typeof rewriteEvents>
 
-/** The events of a unit as its rewritings of an actor leave them: in the log these reach those with a position alone. */
+/** The events of a unit as its rewritings of an actor leave them: in the log they reach those that have a position. */
 export function eventsOf ({ events, rewrites }: Unit): EventRecord[] {
   return events.map((event) => rewrites.reduce((each, { of, make }) =>
     'actor' in of && each.actor?.id === of.actor ? make(each) : each, event))
