@@ -26,20 +26,22 @@ export const commitSubject: Subject = {
   needs: {},
   cases: {
     'commit: a row of every collection is put, replaced and taken away by its version': async (storage) => {
-      for (const name of COLLECTIONS) {
+      for (const [at, name] of COLLECTIONS.entries()) {
         await addNth(storage, name, 1, 2)
         const row = nth[name](1)
         assert.deepEqual(await rowIn(storage, name, row.record.id), row, name)
         const next = nextOf(row, CHANGES[name])
-        assert.deepEqual(await commit(storage, [move(name, row, next)]), OK, name)
+        const events = [0, 1, 2].map((n) => eventOf(3 * at + n))
+        assert.deepEqual(await commit(storage, [move(name, row, next)], events.slice(0, 1)), OK, name)
         assert.deepEqual(await rowIn(storage, name, row.record.id), next, name)
-        assert.deepEqual(await commit(storage, [drop(name, next)]), OK, name)
+        assert.deepEqual(await commit(storage, [drop(name, next)], events.slice(1, 2)), OK, name)
         assert.equal(await rowIn(storage, name, row.record.id), null, name)
         const other = nth[name](2)
         assert.deepEqual(await rowIn(storage, name, other.record.id), other, `another row of ${name}`)
         // The id is free again.
-        assert.deepEqual(await commit(storage, [add(name, row)]), OK, name)
+        assert.deepEqual(await commit(storage, [add(name, row)], events.slice(2)), OK, name)
         assert.deepEqual(await rowIn(storage, name, row.record.id), row, name)
+        for (const event of events) assert.deepEqual(await storage.log.find(event.id), event, `an event with ${name}`)
       }
     },
 
