@@ -6,7 +6,8 @@ import type { Names } from '../tables/names.ts'
 
 /** What a row of a batch has of an event. An empty `before` stands for NULL. */
 export const EVENT_VALUES: readonly TypedColumn[] = [
-  ['event_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json'],
+  // A delivery has an event_id of its own.
+  ['recorded_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json'],
   ['event_actor', 'text'], ['event_subject', 'text'], ['event_data', 'json'], ['event_tenant', 'text'],
   ['event_before', 'text']
 ]

@@ -154,7 +154,8 @@ const deliveries: SqlCollection<'deliveries'> = {
     return { record: { ...delivery, version: Number(version) }, keys: null, of: String(delivery.webhook) }
   },
   members: { event: 'event_id', dueAt: 'due_at', createdAt: 'created_at' },
-  of: 'webhook_id'
+  of: 'webhook_id',
+  beside: 'webhooks'
 }
 
 const idempotency: SqlCollection<'idempotency'> = {

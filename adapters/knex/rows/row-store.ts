@@ -31,7 +31,7 @@ export function rowsOn (
 ): Pick<Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
-  const collections = sqlCollections(words)
+  const collections = sqlCollections(words, dialect.schema.reference('', '') !== '')
   const statements = rowStatements(dialect, names, collections)
   const plan = planning(collections)
   const rewrite = rewriteEvents(dialect, names)
