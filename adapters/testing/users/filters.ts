@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject, Storage, UserFilter, UserRange, UserValue } from '../../../lib/storage/storage.ts'
 import type { Subject } from '../cases.ts'
 import { LOOKALIKES, NUMBERS } from '../hostile-values.ts'
-import { having, idsOf, upTo } from '../list-values.ts'
+import { firstPage, having, idsOf, upTo } from '../list-values.ts'
 import { everyone, idOf, keysOf, TEXTS, timeOf, userOf } from '../values.ts'
 import { ORDERS, requireFound, requirePage } from './compare.ts'
 import { drawnCases } from './drawn.ts'
@@ -21,7 +21,7 @@ async function withFields (storage: Storage, ...each: JsonObject[]) {
 /** Conditions with what they match; the samples have all values that are named here. */
 const CONDITIONS: ReadonlyArray<Partial<UserFilter>> = [
   { tenant: 'acme' }, { tenant: 'none' }, { status: 'suspended' }, { emailKey: 'user2@example.org' },
-  { words: [['ann']] },
+  { words: [['bob']] },
   { words: [['zoe'], ['acme']] }, { fields: { plan: 'pro' } }, { fields: { seats: 10, active: true } },
   { ids: idsOf([3, 5, 6, 7, 8, 20]) }, { emailKeys: ['user2@example.org', 'user5@example.org', 'nobody'] },
   { anyOf: { plan: ['pro', 'free', '1'] } }, { exists: { seats: true } }, { exists: { plan: false } },
@@ -65,9 +65,7 @@ export const filters: Subject = {
       const rows = keys.map((emailKey, n) => rowOf(userOf(n, { email: 'X@Y.org', tenant: 'acme' }), { emailKey }))
       await putUsers(storage, rows)
       for (const [n, emailKey] of keys.entries()) {
-        const { items, total } = await storage.users.list({ ...everyone, emailKey, tenant: 'acme' }, {
-          order: 'asc', limit: 400, from: { offset: 0 }
-        })
+        const { items, total } = await storage.users.list({ ...everyone, emailKey, tenant: 'acme' }, firstPage(400))
         assert.deepEqual([items.map(({ id }) => id), total], [[idOf('usr', n)], 1], JSON.stringify(emailKey))
       }
       const some = [keys[3] ?? '', keys[40] ?? '', keys[41] ?? '', 'x@y.org']
@@ -109,14 +107,12 @@ export const filters: Subject = {
         rowOf(userOf(n, { fields: { value }, ...tenantOf(n) })))
       await putUsers(storage, [...rows, rowOf(userOf(rows.length))])
       for (const [n, value] of values.entries()) {
-        const { items, total } = await storage.users.list({ ...everyone, fields: { value } }, {
-          order: 'asc', limit: 400, from: { offset: 0 }
-        })
+        const { items, total } = await storage.users.list({ ...everyone, fields: { value } }, firstPage(400))
         const message = `the value ${JSON.stringify(value).slice(0, 40)} (${typeof value})`
         assert.deepEqual([items.map(({ id }) => id), total], [[idOf('usr', n)], 1], message)
       }
       for (const value of ['zz', 2, 0.5, 'Null', 'object Object', 'e']) {
-        await requirePage(storage, rows, { fields: { value } }, { order: 'asc', limit: 9, from: { offset: 0 } })
+        await requirePage(storage, rows, { fields: { value } }, firstPage(9))
       }
     },
 
@@ -125,8 +121,8 @@ export const filters: Subject = {
       await putUsers(storage, rows)
       for (const [i, one] of CONDITIONS.entries()) {
         await requireFound(storage, rows, one)
-        for (const step of [1, 4, 6]) {
-          await requireFound(storage, rows, { ...one, ...CONDITIONS[(i + step) % CONDITIONS.length] })
+        for (const other of CONDITIONS.slice(i + 1)) {
+          await requirePage(storage, rows, { ...one, ...other }, firstPage(99))
         }
       }
       const all = Object.assign({}, ...CONDITIONS.toReversed())

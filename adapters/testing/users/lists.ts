@@ -3,13 +3,13 @@ import type { PageRequest, Storage, UserFilter } from '../../../lib/storage/stor
 import type { Subject } from '../cases.ts'
 import { firstPage, having, idsOf, upTo } from '../list-values.ts'
 import { everyone, idOf, timeOf, userOf } from '../values.ts'
-import { whileWriting } from '../while-writing.ts'
+import { turn, whileWriting } from './beside.ts'
 import { idsIn, ORDERS, requireFound, requirePage } from './compare.ts'
 import { changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
 import { fromBothEnds, SAMPLE_FIELDS, sampleOf, tenantOf } from './samples.ts'
 
 /** Ids whose order by bytes differs from the order of their creation, and from that of some languages. */
-const IDS = ['ch', 'cz', 'hz', 'aa', 'az', 'dz', 'zz', 'y0', 'v9', '0a', 'a0', '00']
+const IDS = ['ch', 'cz', 'hz', 'aa', 'az', 'dz', 'zz', 'y0', 'v9', '0a', 'a0', '00', '9a', '10']
   .map((end) => `usr_01h455vb4pex5vsknk08zzzz${end}`)
 
 /** Filters that stores tend to answer in ways of their own: all, a tenant, words, a field, an address, a status. */
@@ -108,11 +108,14 @@ export const lists: Subject = {
       await whileWriting(async (n) => {
         const row = rowOf(userOf(n, { name: 'Ann', fields: { plan: 'pro' }, ...tenantOf(n) }))
         await putUsers(storage, [row])
-        await dropUsers(storage, [await changeUser(storage, row, { name: 'Bob', fields: {} })])
+        await turn()
+        const changed = await changeUser(storage, row, { name: 'Bob', fields: {} })
+        await turn()
+        await dropUsers(storage, [changed])
       }, async () => {
         for (const filter of [{}, having('ann'), pro, { tenant: 'acme' }]) {
           for (let i = 0; i < 40; i++) {
-            await new Promise((resolve) => setImmediate(resolve))
+            await turn()
             const limit = [100, 6, 5][i % 3] ?? 1
             const page = { order: ORDERS[i % 2] ?? 'asc', limit, from: { offset: 0 } }
             const asked = { ...everyone, ...filter }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type { JsonObject, Storage } from '../../../lib/storage/storage.ts'
-import { awaitedLater } from '../awaited-later.ts'
+import { awaitedLater, turn } from './beside.ts'
 import { firstPage, having, idsOf } from '../list-values.ts'
 import { everyone, idOf, keysOf, timeOf, userOf } from '../values.ts'
 import { idsIn, requireFound, requirePage } from './compare.ts'
@@ -103,7 +103,7 @@ export const userSchemaCases: Record<string, (create: () => Promise<Storage>) =>
     await putUsers(storage, before)
     const ready = awaitedLater(storage.open({ migrate: true, filterable: ['plan'] }))
     const after = await awaitedLater(Promise.all(before.map(async (row, n): Promise<UserRow[]> => {
-      for (let turns = 0; turns < n % 7; turns++) await new Promise((resolve) => setImmediate(resolve))
+      for (let turns = 0; turns < n % 7; turns++) await turn()
       const at = { updatedAt: timeOf(900) }
       switch (n % 5) {
         case 0: return [await changeUser(storage, row, { name: 'Renamed', ...at })]

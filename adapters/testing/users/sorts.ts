@@ -125,7 +125,7 @@ export const sorts: Subject = {
     },
 
     'users.list: a walk behind places has everybody who stays once, in every order': async (storage) => {
-      const stay = fromBothEnds(40).map((n) => sampleOf(n * 10))
+      const stay = fromBothEnds(40).map((n) => sampleOf(n * 11))
       await putUsers(storage, stay)
       const rows = new Map(stay.map((row) => [row.record.id, row]))
       let next = 5000

@@ -3,7 +3,7 @@ import type { Storage, TenantRecord, Unit } from '../../../lib/storage/storage.t
 import type { Subject } from '../cases.ts'
 import { firstPage, upTo } from '../list-values.ts'
 import { apiKeyOf, userOf } from '../values.ts'
-import { whileWriting } from '../while-writing.ts'
+import { turn, whileWriting } from './beside.ts'
 import { ORDERS } from './compare.ts'
 import { dropUsers, putUsers, rowOf } from './put.ts'
 
@@ -57,10 +57,11 @@ export const tenants: Subject = {
       await whileWriting(async (n) => {
         const row = rowOf(userOf(n, { tenant: `t${n % 7}` }))
         await putUsers(storage, [row])
+        await turn()
         await dropUsers(storage, [row])
       }, async () => {
         for (let i = 0; i < 40; i++) {
-          await new Promise((resolve) => setImmediate(resolve))
+          await turn()
           const { items, total } = await storage.listTenants(firstPage(i % 2 === 0 ? 99 : 3))
           assert.equal(items.length, Math.min(total, i % 2 === 0 ? 99 : 3), 'the page and the total are of one moment')
           assert.deepEqual(items[0], { id: 'acme', users: 4 })

@@ -5,6 +5,7 @@ import type { UserRecord } from '../../../lib/storage/storage.ts'
 import type { Subject } from '../cases.ts'
 import { firstPage, idsOf, upTo } from '../list-values.ts'
 import { everyone, idOf, timeOf, userOf } from '../values.ts'
+import { turn } from './beside.ts'
 import { idsIn, ORDERS, requireFound, requireUsers, walked } from './compare.ts'
 import { FILTERS } from './lists.ts'
 import { plainWalk } from './plain.ts'
@@ -39,7 +40,7 @@ export const walks: Subject = {
           assert.ok(part.length > 0 && part.length <= READ_PART_MAX, `a part of ${part.length} users`)
           met.push(...part)
           // Long enough for a store that does not wait.
-          for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+          for (let turns = 0; turns < 20; turns++) await turn()
           isTaken = true
         })
         assert.ok(isTaken, 'it ended before the last part was taken')
