@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import type {
   Page, PageRequest, Storage, UserFilter, UserPageRequest, UserRecord, UserSort
 } from '../../../lib/storage/storage.ts'
@@ -22,11 +23,22 @@ export async function walked (
 /** A user for comparison: of its fields the text, which has the order of members. */
 const comparable = (user: UserRecord) => ({ ...user, fields: JSON.stringify(user.fields) })
 
-/** Requires that users are the expected ones, as they were put. `asked` is shown where they are not. */
+/** Requires that a value is the expected one. The message has what was asked, and the difference. */
+export function requireSame (actual: unknown, expected: unknown, asked: unknown): void {
+  try {
+    assert.deepEqual(actual, expected)
+  } catch (error) {
+    const given = inspect(asked, { depth: null, maxStringLength: 80 })
+    if (error instanceof Error) error.message = `${given}: ${error.message}`
+    throw error
+  }
+}
+
+/** Requires that users are the expected ones, as they were put. */
 export function requireUsers (users: readonly UserRecord[], expected: readonly UserRecord[], asked: unknown): void {
   // The ids first: they say more of a list than whole users do.
-  assert.deepEqual({ asked, ids: idsIn(users) }, { asked, ids: idsIn(expected) })
-  assert.deepEqual(users.map(comparable), expected.map(comparable))
+  requireSame(idsIn(users), idsIn(expected), asked)
+  requireSame(users.map(comparable), expected.map(comparable), asked)
 }
 
 /** Requires that a page is as plain JavaScript makes it of all users. */
@@ -37,7 +49,7 @@ export async function requirePage (
   const given = await storage.users.list(whole, page)
   const expected = plainList(rows, whole, page)
   requireUsers(given.items, expected.items, { filter, page })
-  assert.deepEqual({ filter, page, total: given.total }, { filter, page, total: expected.total })
+  requireSame(given.total, expected.total, { totalOf: filter, page })
   return given
 }
 

@@ -6,7 +6,7 @@ import { search } from './search.ts'
 import { sorts } from './sorts.ts'
 import { tenants } from './tenants.ts'
 import { unique } from './unique.ts'
-import { values } from './values.ts'
+import { faults, values } from './values.ts'
 import { walks, walksBeside } from './walks.ts'
 
 export { userSchemaCases } from './schema.ts'
@@ -15,5 +15,5 @@ export { userSchemaCases } from './schema.ts'
 export const userSubjects: readonly Subject[] =
   [values, lists, filters, search, sorts, walks, unique, tenants, largeLists]
 
-/** Those about several readers and writers, each of which sees what it may. */
-export const userSubjectsOutside: readonly Subject[] = [walksBeside]
+/** Those that can't be inside of one: what others write meanwhile, and what may end it. */
+export const userSubjectsOutside: readonly Subject[] = [faults, walksBeside]

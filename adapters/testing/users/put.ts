@@ -17,7 +17,8 @@ const unitOf = (put: UserRow | null, was: UserRow | null): Unit =>
 
 async function requireDone (storage: Storage, units: readonly Unit[]): Promise<void> {
   const outcomes = await storage.commit(units)
-  assert.deepEqual(outcomes, units.map(() => ({ code: 'ok' })))
+  assert.equal(outcomes.length, units.length, 'commit: each unit has an outcome')
+  assert.deepEqual(outcomes.flatMap((outcome, i) => outcome.code === 'ok' ? [] : [{ outcome, unit: units[i] }]), [])
 }
 
 /** Adds users to a store. */

@@ -4,7 +4,7 @@ import type { Subject } from '../cases.ts'
 import { firstPage, upTo } from '../list-values.ts'
 import { apiKeyOf, userOf } from '../values.ts'
 import { turn, whileWriting } from './beside.ts'
-import { ORDERS } from './compare.ts'
+import { ORDERS, requireSame } from './compare.ts'
 import { dropUsers, putUsers, rowOf } from './put.ts'
 
 async function putKeys (storage: Storage, tenants: ReadonlyArray<string | undefined>): Promise<void> {
@@ -43,7 +43,7 @@ export const tenants: Subject = {
         const requireTenants = async (from: { offset: number } | { after: string }, expected: readonly string[]) => {
           const items = expected.slice(0, 2).map((id) => ({ id, users: 1 }))
           const given = await storage.listTenants({ order, limit: 2, from })
-          assert.deepEqual({ order, from, ...given }, { order, from, items, total: names.length })
+          requireSame(given, { items, total: names.length }, { order, from })
         }
         for (const offset of [0, 3, 8, 9, 99]) await requireTenants({ offset }, all.slice(offset))
         for (const after of ['0', 'a', 'aa', 'b', 'x', 'zz']) {

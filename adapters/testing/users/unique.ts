@@ -3,7 +3,7 @@ import type { JsonObject, Storage } from '../../../lib/storage/storage.ts'
 import type { Subject } from '../cases.ts'
 import { firstPage } from '../list-values.ts'
 import { everyone, userOf } from '../values.ts'
-import { requireFound, requirePage } from './compare.ts'
+import { requireFound, requirePage, requireSame } from './compare.ts'
 import { changeUser, dropUsers, outcomeOf, putUsers, rowOf, type UserRow } from './put.ts'
 
 const userWith = (n: number, fields: JsonObject, tenant?: string): UserRow =>
@@ -11,7 +11,7 @@ const userWith = (n: number, fields: JsonObject, tenant?: string): UserRow =>
 
 async function requireTaken (storage: Storage, fields: JsonObject, field = 'legacyId', tenant?: string): Promise<void> {
   const outcome = await outcomeOf(storage, userWith(999, fields, tenant))
-  assert.deepEqual({ fields, outcome }, { fields, outcome: { code: 'taken', at: 0, member: { field } } })
+  requireSame(outcome, { code: 'taken', at: 0, member: { field } }, { fields, tenant })
 }
 
 /** Fields whose value at most one user has. */

@@ -96,25 +96,6 @@ export const values: Subject = {
       assert.deepEqual(await storage.users.find(row.record.id, row.record.version), row.record)
     },
 
-    'commit: a text that a store can not keep is a fault, or comes back exactly': async (storage) => {
-      const hostile = ['a\0b', '\0', 'a\ud800b', '\udc00']
-      const each = hostile.flatMap((text): Array<Partial<UserRecord>> => [
-        { name: text }, { statusReason: text }, { fields: { text } }, { fields: { [text]: 1 } },
-        { fields: { a: [[text]] } }
-      ])
-      for (const [n, members] of each.entries()) {
-        const row = rowOf(userOf(n, members), { nameKey: 'x', nameWords: [] })
-        const error = await putUsers(storage, [row]).then(() => null, (reason: unknown) => reason)
-        if (error === null) await requireKept(storage, [row])
-        else {
-          assert.equal(isStorageError(error) ? error.code : error, 'fault', JSON.stringify(members))
-          assert.equal(await storage.users.find(row.record.id), null)
-        }
-      }
-      await putUsers(storage, [sampleOf(99)])
-      await requireKept(storage, [sampleOf(99)])
-    },
-
     'commit, users.find, users.list: what is put and given shares no objects with what is kept': async (storage) => {
       const row = rowOf(userOf(1, { fields: { list: [1], inner: { a: 1 } } }))
       const kept = structuredClone(row)
@@ -166,6 +147,31 @@ export const values: Subject = {
         }
       }
       await requireKept(storage, [row])
+    }
+  }
+}
+
+/** A fault may end a transaction. */
+export const faults: Subject = {
+  needs: {},
+  cases: {
+    'commit: a text that a store can not keep is a fault, or comes back exactly': async (storage) => {
+      const hostile = ['a\0b', '\0', 'a\ud800b', '\udc00']
+      const each = hostile.flatMap((text): Array<Partial<UserRecord>> => [
+        { name: text }, { statusReason: text }, { fields: { text } }, { fields: { [text]: 1 } },
+        { fields: { a: [[text]] } }
+      ])
+      for (const [n, members] of each.entries()) {
+        const row = rowOf(userOf(n, members), { nameKey: 'x', nameWords: [] })
+        const error = await putUsers(storage, [row]).then(() => null, (reason: unknown) => reason)
+        if (error === null) await requireKept(storage, [row])
+        else {
+          assert.equal(isStorageError(error) ? error.code : error, 'fault', JSON.stringify(members))
+          assert.equal(await storage.users.find(row.record.id), null)
+        }
+      }
+      await putUsers(storage, [sampleOf(99)])
+      await requireKept(storage, [sampleOf(99)])
     }
   }
 }
