@@ -1,4 +1,4 @@
-import type { PageRequest, Storage, UserFilter } from '../../lib/storage/storage.ts'
+import type { UserFilter } from '../../lib/storage/storage.ts'
 import { idOf } from './values.ts'
 
 /** The numbers from 1 to n. */
@@ -12,8 +12,3 @@ export const having = (...words: string[]): UserFilter => ({ emailKey: null, wor
 
 /** The first page of a list. */
 export const firstPage = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } }) as const
-
-/** The ids on a page. */
-export async function listedIds (storage: Storage, filter: UserFilter, page: PageRequest): Promise<string[]> {
-  return (await storage.users.list(filter, page)).items.map(({ id }) => id)
-}

@@ -3,7 +3,7 @@ import type {
   ApiKeyRecord, Idempotency, UserFilter, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
 
-export { keysOf, withWords, wordsOf } from './user-keys.ts'
+export { keysOf, wordsOf } from './user-keys.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -7,7 +7,7 @@ import { requirePage, requireUsers, walked } from './compare.ts'
 import { plainWalk } from './plain.ts'
 import { changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
 
-const ROUNDS = 60
+const ROUNDS = 40
 const LISTS = 6
 
 // A small pool of values, so that users collide. A sloppy comparison mistakes some of them for equal.

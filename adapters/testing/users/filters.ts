@@ -30,7 +30,7 @@ const CONDITIONS: ReadonlyArray<Partial<UserFilter>> = [
 ]
 
 export const filters: Subject = {
-  needs: { filterable: [...SAMPLE_FIELDS, 'text', 'Plan', 'value'] },
+  needs: { filterable: [...SAMPLE_FIELDS, 'Plan', 'value'] },
   cases: {
     'users.list, users.walk: an e-mail key matches exactly its users, one of each tenant': async (storage) => {
       const rows = upTo(40).map(sampleOf)

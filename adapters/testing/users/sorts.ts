@@ -69,6 +69,14 @@ export const sorts: Subject = {
       assert.deepEqual(await requireFound(storage, rows, {}, 'emailKey'), idsOf([0, 9, 8, 7, 6, 5, 4, 3, 2, 1]))
       rows[3] = await changeUser(storage, rows[3] ?? sampleOf(3), { name: 'Aa', updatedAt: timeOf(99) })
       assert.deepEqual(await requireFound(storage, rows, {}, 'nameKey'), idsOf([8, 4, 9, 3, 1, 0, 5, 6, 2, 7]))
+      // The longest keys.
+      const longest = ['b', 'a'].map((end, n) => rowOf(userOf(20 + n), {
+        nameKey: `${'🦊'.repeat(253)}${end}`, emailKey: `${'x'.repeat(253)}${end}`
+      }))
+      await putUsers(storage, longest)
+      for (const sort of ['nameKey', 'emailKey'] as const) {
+        assert.deepEqual((await requireFound(storage, [...rows, ...longest], {}, sort)).slice(-2), idsOf([21, 20]))
+      }
     },
 
     'users.list, users.walk: the moment of the last change orders users, and a change moves one': async (storage) => {
