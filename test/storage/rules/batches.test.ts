@@ -163,7 +163,9 @@ rulesOutside('concurrent calls on the same users in other orders are all made, e
   t.equal(new Set(users.map(({ name }) => name.replace(/^\d+ of /, ''))).size, 1, 'the last call has changed all')
 })
 
-rulesOutside('concurrent calls that create the same users in other orders make each once', async (t, { repository }) => {
+rulesOutside('concurrent calls that create the same users in other orders make each once', async (
+  t, { repository }
+) => {
   const { values, codes } = await concurrently((i) => {
     const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
     return repository.users.write(
