@@ -120,6 +120,10 @@ export const addKey = (
 ): Of<ApiKeyWrite, 'create'> =>
   ({ type: 'create', key: apiKeyOf(n, members), onlyFirst: false, event: null, ...more })
 
+export async function addKeys ({ apiKeys }: Repository, ...keys: ApiKeyRecord[]): Promise<void> {
+  for (const key of keys) await apiKeys.write({ type: 'create', key, onlyFirst: false, event: null })
+}
+
 /** At the moment 50, with an overlap until 200. */
 export const rotate = (
   from: number, to: number, { successor = {}, ...more }:
