@@ -185,6 +185,20 @@ export function deliveryOf (n: number, members: Partial<DeliveryRecord> = {}): D
 
 export const SUCCEEDED = { status: 'succeeded', dueAt: null } as const
 
+export async function addWebhooks ({ webhooks }: Repository, ...numbers: number[]): Promise<void> {
+  for (const n of numbers) await webhooks.insert(webhookOf(n))
+}
+
+/** Adds or overwrites deliveries of an endpoint. */
+export async function deliver ({ webhooks }: Repository, deliveries: DeliveryRecord[], webhook = 1): Promise<void> {
+  if (await webhooks.change(idOf('whk', webhook), null, () => ({ deliveries })) === null) throw new Error('no endpoint')
+}
+
+/** The deliveries of an endpoint, oldest first. */
+export async function deliveriesIn ({ webhooks }: Repository, webhook = 1): Promise<DeliveryRecord[]> {
+  return (await webhooks.listDeliveries(idOf('whk', webhook), { offset: 0, limit: 1000 })).items.toReversed()
+}
+
 export const everyone = { emailKey: null, words: null, fields: {} }
 export const firstPage = (limit = 1000) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
