@@ -155,16 +155,13 @@ export const rulesOutside = (name: string, rule: Rule<Subject>): void => onKinds
 /** Tests a rule with the stores that two processes have on one database. */
 export const processes = (name: string, rule: Rule<[Storage, Storage]>): void => onKinds(name, processKinds, rule)
 
-/** The store of a process in which something happens once: between what a write has read and what it commits. */
-export function interrupted (storage: Storage, happens: () => Promise<unknown>): Storage {
-  let isOver = false
+/** The store of a process in which these happen, one before each commit: after what the write has read. */
+export function interrupted (storage: Storage, happenings: Array<() => Promise<unknown>>): Storage {
+  const left = [...happenings]
   return {
     ...storage,
     async commit (units) {
-      if (!isOver) {
-        isOver = true
-        await happens()
-      }
+      if (units.length > 0) await left.shift()?.()
       return storage.commit(units)
     }
   }
