@@ -17,7 +17,7 @@ processes('what a process remembers of a user is never believed wrongly', async 
   const [one, other] = [repositoryOf(first), repositoryOf(second)]
   const imported = userOf(1, { name: 'Imported', version: 2, updatedAt: timeOf(950) })
   const changes = makes(update(1, rename('X'), dated(910)))
-  const rows: Array<[what: string, happens: (repository: Repository) => Promise<unknown>, UserWrite, expected: object]> = [
+  const rows: Array<[string, happens: (repository: Repository) => Promise<unknown>, UserWrite, expected: object]> = [
     ['it was changed', changes, update(1, { fields: { a: 1 } }),
       done(after(1, { name: 'X', fields: { a: 1 }, version: 4, ...dated(910) }))],
     ['it was changed to what is asked for', changes, update(1, rename('X')),
