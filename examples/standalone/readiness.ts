@@ -13,7 +13,7 @@ type Checked = Pick<Storage, 'check'> & Partial<Pick<Storage, 'isReadOnly'>>
 async function stateOf (storage: Checked): Promise<State> {
   const isReadOnly = await storage.isReadOnly?.() ?? false
   try {
-    await storage.check()
+    await storage.open()
   } catch (error) {
     // A database that was set to be read-only is refused as one that is away is; a wrong schema is another matter.
     if (!isReadOnly || Object(error).code !== 'unavailable') return 'unavailable'

@@ -34,7 +34,7 @@ test('a server that gives no connection at all is unavailable, and the pool grow
   const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
   const storage = postgres({ connection: url, schema, listen: false })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
   await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 0`)
   await sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])

@@ -6,6 +6,7 @@ import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { EventRecord, NewEvent, UserWrite } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
@@ -26,7 +27,7 @@ async function hostStore (t: Test) {
   const host = postgresKnex(t)
   const store = knexStorage(host, { schema })
   t.teardown(() => store.close())
-  await store.migrate()
+  await store.open({ migrate: true })
   return { schema, host, store }
 }
 
@@ -131,9 +132,9 @@ const ways: Array<[name: string, run: (store: KitStorage, id: string) => Promise
   ['a deletion in a batch', async (store, id) => {
     // The second one finds nobody.
     const write: UserWrite = { type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true }
-    await store.writeUsers([write, write], { atomic: false, idempotency: null })
+    await repositoryOf(store).users.write([write, write], { atomic: false, idempotency: null })
   }],
-  ['an erasure alone', async (store, id) => store.eventLog?.erase(id)]
+  ['an erasure alone', async (store, id) => store.log.erase(id)]
 ]
 
 for (const [name, run] of ways) {

@@ -19,7 +19,7 @@ async function openStore (t: Test) {
   const schema = temporarySchema(t)
   const store = postgres({ connection: pgUrl(), schema })
   t.teardown(() => store.close())
-  await store.migrate()
+  await store.open({ migrate: true })
   return { store, schema }
 }
 
@@ -35,7 +35,7 @@ async function create (store: Storage): Promise<string> {
 async function readAfter (store: Storage, after: string | null): Promise<EventRecord[]> {
   const all: EventRecord[] = []
   while (true) {
-    const page = await store.eventLog?.read({ after: all.at(-1)?.id ?? after, limit: 50, types: null })
+    const page = await store.log.read({ after: all.at(-1)?.id ?? after, limit: 50, types: null })
     if (page === undefined || page === null) throw new Error('the event is not there')
     all.push(...page.events)
     if (!page.more) return all
@@ -194,7 +194,7 @@ test('many calls at the same time beside slow transactions leave no committed ev
   let last: string | null = null
   const reading = others.map(async (other) => {
     while (!writing.isOver) {
-      const page = await other.eventLog?.read({ after: last, limit: 1000, types: null })
+      const page = await other.log.read({ after: last, limit: 1000, types: null })
       last = page?.events.at(-1)?.id ?? last
     }
   })
@@ -243,5 +243,5 @@ test('who may read and write our tables, and number events, can read the log', a
   await kitStorage(weak).updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
   await kitStorage(weak).deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
   t.equal((await readAfter(weak, null)).length, 3)
-  t.equal(await weak.eventLog?.prune(now(), 10), 2)
+  t.equal(await weak.log.prune(now(), 10), 2)
 })

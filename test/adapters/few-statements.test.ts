@@ -65,7 +65,7 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     const { host, options } = hostOf(t, kind)
     const storage = storages[where](host, options, ownSettings)
     t.teardown(() => storage.close())
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await kitStorage(storage).createUser(userOf(999), keysOf(userOf(999)), null)
     // From now on SQLite takes the table for a small one.
     if (kind === 'sqlite') await host.raw('ANALYZE')
@@ -93,11 +93,11 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     const kit = kitStorage(storage)
     const unchanging = await cost((n) => kit.updateUser(idOf('usr', n), rename('both'), LATER, anyVersion))
     t.ok(unchanging < 20, 'updates that change nothing are combined too')
-    const finding = await cost(async (n) => { t.equal((await storage.findUser(idOf('usr', n)))?.version, 4) })
+    const finding = await cost(async (n) => { t.equal((await storage.users.find(idOf('usr', n)))?.version, 4) })
     t.ok(finding <= 4)
     const listing = await cost(async (n) => {
       const { emailKey } = keysOf(userOf(n))
-      const { items } = await storage.listUsers({ ...everyone, emailKey }, PAGE)
+      const { items } = await storage.users.list({ ...everyone, emailKey }, PAGE)
       t.strictSame(items.map(({ id }) => id), [idOf('usr', n)])
     })
     t.ok(listing <= 4)
@@ -112,12 +112,12 @@ test("statements that are kept on a host's connection see its changes of the sch
   const filename = join(await temporaryDirectory(t), 'app.db')
   const host = sqliteHost(filename)
   const storage = knexStorage(host)
-  await storage.migrate()
+  await storage.open({ migrate: true })
   await Promise.all(numbers(40).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
   const readAll = async () => {
-    const users = await Promise.all(numbers(40).map((n) => storage.findUser(idOf('usr', n))))
+    const users = await Promise.all(numbers(40).map((n) => storage.users.find(idOf('usr', n))))
     const pages = await Promise.all([0, 20].map((offset) =>
-      storage.listUsers(everyone, { ...PAGE, from: { offset } })))
+      storage.users.list(everyone, { ...PAGE, from: { offset } })))
     return [users, pages.map(({ items }) => items).flat()]
   }
   const all = numbers(40).map((n) => userOf(n))

@@ -20,7 +20,7 @@ test('a full disk is read-only until a write finds room, on sqlite', async (t) =
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
   const storage = knexStorage(host)
-  await storage.migrate()
+  await storage.open({ migrate: true })
   t.equal(await createReadiness(storage)(), 'ready')
   await host.raw('PRAGMA max_page_count = 300')
   await t.rejects(addAll(storage), { code: 'unavailable', driverCode: 'SQLITE_FULL' })
@@ -34,7 +34,7 @@ test('a full disk is read-only until a write finds room, on postgres', async (t)
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   // As the server says it where it can't extend a file.
   await sql(`CREATE FUNCTION "${schema}".full () RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)

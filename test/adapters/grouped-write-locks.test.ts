@@ -44,7 +44,7 @@ test('a user that another transaction has locked keeps no other update waiting',
   // Now the locked ones are in a group with others.
   const again = [0, 3, 1, 20, 2].map((n) => update(n, 'again'))
   await Promise.all([0, 2, 4].map((n) => again[n]))
-  const users = await Promise.all([0, 1, 2].map((n) => storage.findUser(idOf('usr', n))))
+  const users = await Promise.all([0, 1, 2].map((n) => storage.users.find(idOf('usr', n))))
   t.strictSame(users.map((user) => user?.name), ['again', 'again', 'again'])
   await other.query('COMMIT')
   t.strictSame((await Promise.all(locked)).map((each) => each?.changed), [true, true])
@@ -88,7 +88,7 @@ test('a creation never appears in a list before an older one of its process that
   )).rows.length > 0)
   const newer = create(103, 'quick')
   const newest = async () => {
-    const { items } = await storage.listUsers(everyone, { order: 'desc', limit: 1, from: { offset: 0 } })
+    const { items } = await storage.users.list(everyone, { order: 'desc', limit: 1, from: { offset: 0 } })
     return items.map(({ id }) => id)
   }
   // Without its turn, it is there within the first few.

@@ -54,7 +54,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const kit = kitStorage(storage)
     const answers = await Promise.allSettled(requests.map(([user]) => kit.createUser(user, keysOf(user), null)))
     t.strictSame(answers.map(codeOf), requests.map(([, code]) => code))
-    const { items, total } = await storage.listUsers(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
+    const { items, total } = await storage.users.list(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
     t.strictSame(items, [...numbers(200).map((n) => taken.includes(n) ? userOf(n) : richUser(n)), userOf(302)])
     t.equal(total, 201)
   })

@@ -21,7 +21,7 @@ test('a creation that waits too long for the first one with its key fails as in 
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema, profile: 'classic' }).joinTransaction(trx), 1)
+    await create(knexStorage(host, { schema, profile: 'classic' }).join(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })

@@ -74,7 +74,7 @@ for (const each of cases) {
     const several = Array.from({ length: KEYS_OF_EACH }, () => storages).flat()
       .map((storage, i) => ({ storage, key: apiKeyOf(i, { scopes: ADMIN }) }))
     for (let round = 0; round < ROUNDS; round++) {
-      await storages[0]?.migrate()
+      await storages[0]?.open({ migrate: true })
       const made = await Promise.all(several.map(({ storage, key }) =>
         kitStorage(storage).createApiKey(key, { onlyFirst: true })))
       t.equal(made.filter(Boolean).length, 1)
@@ -94,8 +94,8 @@ for (const each of cases) {
       const storages = Array.from({ length: POOLS_OF_EACH }, () => openers.map((open) => open())).flat()
       for (const storage of storages) t.teardown(() => storage.close())
       for (let round = 0; round < ROUNDS; round++) {
-        await Promise.all(storages.map((storage) => storage.migrate()))
-        await Promise.all(storages.map((storage) => storage.check()))
+        await Promise.all(storages.map((storage) => storage.open({ migrate: true })))
+        await Promise.all(storages.map((storage) => storage.open()))
         await Promise.all(storages.map((storage) => storage.rollback(0)))
       }
     })

@@ -7,6 +7,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import {
   anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
 } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
@@ -54,14 +55,14 @@ test('while the row of a user is locked, other writes and all reads go on', asyn
   // Each of these would wait for a connection behind those that wait for the row.
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
-    await storage.findUser(one)
+    await storage.users.find(one)
     await kitStorage(storage).updateUser(idOf('usr', 2), rename(`y${n}`), timeOf(n), anyVersion)
     await kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false })
     await kitStorage(storage).deleteUser(idOf('usr', n), anyVersion)
   }
   t.equal(blocked.ended(), 0, 'all of this was done while the row was locked')
   t.strictSame(new Set(await blocked.codes), new Set(['unavailable']), 'who waits for the row is told to come again')
-  t.equal((await storage.findUser(one))?.version, 1)
+  t.equal((await storage.users.find(one))?.version, 1)
   await host.query('rollback')
   t.equal((await kitStorage(storage).updateUser(one, rename('again'), timeOf(50), anyVersion))?.user.version, 2)
 })
@@ -75,12 +76,12 @@ test('while many rows are locked, reads and creations in groups go on', async (t
   const blocked = settled(more)
   for (let n = 10; n < 30; n++) {
     await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
-    await storage.findUser(idOf('usr', 1))
+    await storage.users.find(idOf('usr', 1))
   }
   t.equal(blocked.ended(), 0)
   await host.query('rollback')
   t.strictSame(new Set(await blocked.codes), new Set(['written']), 'a short lock is waited for')
-  t.equal((await storage.findUser(idOf('usr', 1)))?.version, 21)
+  t.equal((await storage.users.find(idOf('usr', 1)))?.version, 21)
 })
 
 test('while an address is held, other creations and deletions go on', async (t) => {
@@ -112,18 +113,18 @@ test('reads of one connection while their table is locked all fail as unavailabl
   // Connections of its own: the first of the reads prepares the statement for the others, and fails.
   const second = postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 })
   t.teardown(() => second.close())
-  await second.findApiKey({ start: 'uk_000000000000' })
+  await repositoryOf(second).apiKeys.find({ start: 'uk_000000000000' })
   await host.query(`lock table ${table} in access exclusive mode`)
   const reads: Array<Promise<unknown>> = []
   for (let n = 0; n < 10; n++) {
-    reads.push(second.findUser(idOf('usr', n)).then(() => 'read', codeOf))
+    reads.push(second.users.find(idOf('usr', n)).then(() => 'read', codeOf))
     // Those of one turn would be one statement.
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
   t.strictSame(new Set(await Promise.all(reads)), new Set(['unavailable']))
   await host.query('rollback')
-  t.equal((await second.findUser(idOf('usr', 1)))?.id, idOf('usr', 1))
-  await storage.check()
+  t.equal((await second.users.find(idOf('usr', 1)))?.id, idOf('usr', 1))
+  await storage.open()
 })
 
 test('a revocation with successors waits for an open rotation, and revokes what that has added', async (t) => {
@@ -141,5 +142,5 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
   await transaction.commit()
   t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
-  t.equal((await storage.findApiKey({ id: successor.id }))?.revokedAt, timeOf(2))
+  t.equal((await repositoryOf(storage).apiKeys.find({ id: successor.id }))?.revokedAt, timeOf(2))
 })

@@ -8,6 +8,7 @@ import { destroySocket } from '../../adapters/knex/drivers/pg.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { apiKeyOf, count, keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -47,13 +48,13 @@ test('a transaction whose connection is lost fails as unavailable, and does noth
   const store = kitStorage(storage)
   for (const n of [1, 2]) await store.createUser(userOf(n), keysOf(userOf(n)), null)
   const guard = { ifVersion: null, unlessVersion: [] }
-  const written = storage.writeUsers([
+  const written = repositoryOf(storage).users.write([
     { type: 'update', id: userOf(1).id, changes: { status: 'suspended' }, updatedAt: timeOf(9), guard, event: null },
     { type: 'delete', id: userOf(2).id, guard, event: null, erase: false }
   ], { atomic: true, idempotency: null })
   await t.rejects(written, { name: 'StorageError', code: 'unavailable' })
   restore()
-  t.strictSame(await Promise.all([1, 2].map((n) => storage.findUser(userOf(n).id))), [userOf(1), userOf(2)])
+  t.strictSame(await Promise.all([1, 2].map((n) => storage.users.find(userOf(n).id))), [userOf(1), userOf(2)])
 })
 
 test('a server that reports the loss of another one keeps its session', async (t) => {
@@ -82,7 +83,7 @@ test('a transaction that gets no lock leaves its connection usable', async (t) =
   await pgHost(t).transaction(async (trx) => {
     const lock = `fastify-users.${schema}.fastify_users_`
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
-    const pruned = storage.eventLog.prune(timeOf(1), 1)
+    const pruned = storage.log.prune(timeOf(1), 1)
     await t.rejects(pruned, { code: 'unavailable', driverCode: '55P03' })
     t.equal(await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }), true, 'other work needs no lock')
     const rotation = { now: timeOf(1), expiresAt: '2026-02-01T00:00:00.000Z' }

@@ -186,7 +186,7 @@ test('the pages of a store of several thousand users, after changes and deletion
   const nothing = { emailKey: null, words: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
     const [asc, desc] = await Promise.all(
-      (['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } }))
+      (['asc', 'desc'] as const).map((order) => store.users.list(nothing, { order, limit: 100, from: { offset } }))
     )
     t.equal(
       JSON.stringify(asc),
@@ -224,5 +224,5 @@ test('two stores share nothing', async (t) => {
     { emailKey: 'a@b.co', nameKey: 'a' },
     null
   )
-  t.equal(await b.findUser('usr_1'), null)
+  t.equal(await b.users.find('usr_1'), null)
 })

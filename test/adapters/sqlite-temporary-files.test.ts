@@ -39,7 +39,7 @@ async function filesDuring (work: () => Promise<unknown>): Promise<number> {
 async function storeWith (t: Test, driver: (typeof sqliteDrivers)[number]['driver'], count: number, length: number) {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const empty = sqlite({ filename, driver })
-  await empty.migrate()
+  await empty.open({ migrate: true })
   await empty.close()
   const columns = USER_COLUMN_LIST.replace(')', ', fields)')
   const id = "'usr_0' || printf('%025d', n)"
@@ -69,7 +69,7 @@ for (const { driver, skip } of sqliteDrivers) {
 
   test(`${driver}: an index of many users is sorted on the disk`, { skip }, async (t) => {
     const store = await storeWith(t, driver, 80_000, 250)
-    t.not(await filesDuring(() => store.migrate({ unique: ['text'] })), 0)
+    t.not(await filesDuring(() => store.open({ migrate: true, unique: ['text'] })), 0)
     const change = () => kitStorage(store).updateUser(plainId(1), rename('new'), '2026-02-02T00:00:00.000Z', anyVersion)
     t.equal((await change())?.changed, true)
   })

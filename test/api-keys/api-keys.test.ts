@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { override } from '../helpers/method-store.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -48,7 +49,7 @@ test('does not store a use within a minute of one that another process stored', 
   await kitStorage(storage).touchApiKey(record?.id ?? '', storedAt, storedAt)
   await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
   await app.close()
-  t.equal((await storage.findApiKey({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
+  t.equal((await repositoryOf(storage).apiKeys.find({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
 })
 
 test('a storage that breaks the contract of keys is an error', async (t) => {

@@ -1,6 +1,7 @@
 // The addresses and the limit that a caller can give to a key that it creates or rotates: none beyond its own.
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 import { keyApp } from '../helpers/key-app.ts'
 
@@ -61,7 +62,7 @@ test('a store that loses the addresses of a key makes none: the key is revoked',
     storage: {
       ...right,
       async findApiKey (by) {
-        const found = await right.findApiKey(by)
+        const found = await repositoryOf(right).apiKeys.find(by)
         if (found === null) return null
         const { addresses, ...key } = found
         return key

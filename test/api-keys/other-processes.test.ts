@@ -104,7 +104,7 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const record = {
     id: 'key_01h455vb4pex5vsknk084sn02q',
     name: 'x',
@@ -121,7 +121,7 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   }
   let calls = 0
   const count = () => { calls++ }
-  const [first, second] = [storage.watchApiKeys?.(count), storage.watchApiKeys?.(count)]
+  const [first, second] = [storage.watch?.(count), storage.watch?.(count)]
   await until('a report of each new connection', () => calls >= 2, NOTIFIED_MS)
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   await until('a report of the new key to both listeners', () => calls >= 4, NOTIFIED_MS)
@@ -144,11 +144,11 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   second?.()
   calls = 0
   await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
-  const third = storage.watchApiKeys?.(count)
+  const third = storage.watch?.(count)
   await until('a report of what may have been missed', () => calls > 0, NOTIFIED_MS)
   third?.()
   await storage.close()
-  t.ok(storage.watchApiKeys?.(count), 'after close it opens no connection')
+  t.ok(storage.watch?.(count), 'after close it opens no connection')
 })
 
 test('LISTEN connects again to a database that cannot be reached, and can be closed meanwhile', async (t) => {

@@ -1,6 +1,7 @@
 // Contract §8: API keys that are created and rotated with an Idempotency-Key.
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
@@ -71,7 +72,7 @@ test('a request whose write failed, or whose answer was lost, is repeated safely
   let fails: 'before' | 'after' | null = null
   const storage = memory()
   const { writeApiKey } = storage
-  storage.writeApiKey = async (write) => {
+  repositoryOf(storage).apiKeys.write = async (write) => {
     const lost = fails
     // The time of a key's last use is written after an answer.
     if (write.type === 'touch') return writeApiKey(write)

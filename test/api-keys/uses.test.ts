@@ -8,6 +8,7 @@ import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { idOf } from '../../adapters/testing/values.ts'
 import { createUseCounter } from '../../lib/api-keys/use-counter.ts'
 import users, { type Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { KeyUses, KeyUseStore } from '../../lib/storage/storage.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
@@ -87,7 +88,7 @@ test('without the option nothing is counted, and there is no route', async (t) =
   await t.rejects(app.users.apiKeys.uses(id), new TypeError(
     'fastify-users: apiKeys.uses() needs the option apiKeys.countUses'))
   await app.close()
-  t.strictSame(await storage.keyUses?.list(id), [])
+  t.strictSame(await repositoryOf(storage).keyUses.list(id), [])
 })
 
 test('the option needs a storage that counts', async (t) => {
@@ -107,9 +108,9 @@ test('a server that closes stores what it has counted, and several servers add u
   for (const [i, { app }] of apps.entries()) {
     for (let n = 0; n <= i; n++) t.equal((await inject(app, 'GET', '/v1/users', { headers })).statusCode, 200)
   }
-  t.strictSame(await storage.keyUses?.list(String(made?.id)), [])
+  t.strictSame(await repositoryOf(storage).keyUses.list(String(made?.id)), [])
   for (const { app } of apps) await app.close()
-  t.equal(sum(await storage.keyUses?.list(String(made?.id)) ?? []), 6)
+  t.equal(sum(await repositoryOf(storage).keyUses.list(String(made?.id)) ?? []), 6)
 })
 
 test('many requests are one write a minute, with a row for each key and day', async (t) => {
@@ -170,10 +171,10 @@ test('keeps the uses of 400 days', async (t) => {
   const { id } = await app.users.apiKeys.create({ name: 'a' })
   const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
   const days = [500, 401, 398, 1].map(dayBefore)
-  await storage.keyUses?.add(days.map((day) => ({ key: id, day, uses: 1 })))
+  await repositoryOf(storage).keyUses.add(days.map((day) => ({ key: id, day, uses: 1 })))
   mock.timers.tick(600_000)
   await turns()
-  t.strictSame((await storage.keyUses?.list(id))?.map(({ day }) => day), days.slice(2))
+  t.strictSame((await repositoryOf(storage).keyUses.list(id))?.map(({ day }) => day), days.slice(2))
 })
 
 for (const store of stores) {
@@ -192,6 +193,6 @@ for (const store of stores) {
     await app.users.tenants.remove('acme')
     // It stores what was counted, also of the key that is gone.
     t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
-    t.strictSame(await storage.keyUses?.list(acme.id), [])
+    t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
   })
 }

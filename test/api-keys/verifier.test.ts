@@ -6,6 +6,7 @@ import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { digestSecret, generateKey } from '../../lib/api-keys/key-text.ts'
 import { createVerifier } from '../../lib/api-keys/verifier.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { ApiKeyRecord } from '../../lib/storage/storage.ts'
 
 /** A memory store that counts look-ups of keys and can delay them, and a record of a key that is not stored yet. */
@@ -29,7 +30,7 @@ function setUp () {
   const held: Array<() => void> = []
   const state = { lookUps: 0, hold: false }
   const { findApiKey } = storage
-  storage.findApiKey = async (by) => {
+  repositoryOf(storage).apiKeys.find = async (by) => {
     state.lookUps++
     const stored = await findApiKey(by)
     if (state.hold) await new Promise<void>((resolve) => held.push(resolve))
@@ -125,7 +126,7 @@ test('a look-up during which keys keep changing is answered after three attempts
   await kitStorage(storage).createApiKey(record, { onlyFirst: false })
   const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   const { findApiKey } = storage
-  storage.findApiKey = async (by) => {
+  repositoryOf(storage).apiKeys.find = async (by) => {
     clear()
     return findApiKey(by)
   }
@@ -153,7 +154,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
       const { storage, parts, record } = setUp()
       await kitStorage(storage).createApiKey(record, { onlyFirst: false })
       const { findApiKey } = storage
-      storage.findApiKey = async (by) => {
+      repositoryOf(storage).apiKeys.find = async (by) => {
         await scheduler.schedule(Promise.resolve(), 'before the look-up')
         const stored = await findApiKey(by)
         await scheduler.schedule(Promise.resolve(), 'after the look-up')

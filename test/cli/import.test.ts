@@ -115,7 +115,7 @@ test('imports from standard input, and records events if a server does', async (
   child.stdin.end()
   t.strictSame(await once(child, 'exit'), [1, null])
   t.equal(out, 'created 2, updated 0, skipped 0, refused 2\n')
-  const events = await storage.eventLog?.read({ after: null, limit: 9, types: ['user.created'] })
+  const events = await storage.log.read({ after: null, limit: 9, types: ['user.created'] })
   t.equal(events?.events.length, 2)
   await storage.close()
 })
@@ -156,7 +156,7 @@ test('a reader that has enough, such as head, does not end the import', async (t
   child.stdout.once('data', () => child.stdout.destroy())
   t.strictSame(await once(child, 'exit'), [0, null])
   const storage = open()
-  t.equal((await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 5000)
+  t.equal((await storage.users.list(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 5000)
   await storage.close()
 })
 

@@ -6,6 +6,7 @@ import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { KIT_TIMEOUT_MS, passedReport } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -34,11 +35,11 @@ test('a user of the LMDB store forgets the batches whose keys have expired', asy
     const idempotency = { key: `key ${n}`, fingerprint: 'f', now: timeOf(n), expiresAt: timeOf(n + 1), note: null }
     const changes = { name: { value: `Name ${n}`, key: `name ${n}` } }
     const guard = { ifVersion: null, unlessVersion: [] }
-    await storage.writeUsers(
+    await repositoryOf(storage).users.write(
       [{ type: 'update', id: user.id, changes, updatedAt: timeOf(n), guard, event: null }],
       { atomic: false, idempotency }
     )
-    await storage.prune(timeOf(n))
+    await repositoryOf(storage).prune(timeOf(n))
   }
   await storage.close()
   const database = openDatabase(path)

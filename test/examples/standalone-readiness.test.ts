@@ -51,12 +51,12 @@ test('does not wait for a database that is frozen, or a pool that is full', asyn
   const schema = temporarySchema(t)
   const storage = postgres({ connection: url.href, schema, pool: { max: 1 }, statementTimeoutMs: 20_000 })
   t.teardown(() => storage.close())
-  await storage.migrate()
-  const first = () => Promise.race([createReadiness(storage)(), storage.check().catch(() => {}).then(() => 'checked')])
+  await storage.open({ migrate: true })
+  const first = () => Promise.race([createReadiness(storage)(), storage.open().catch(() => {}).then(() => 'checked')])
 
   const locking = await connectPg(t)
   await locking.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users`)
-  const reading = storage.findUser('usr_1')
+  const reading = storage.users.find('usr_1')
   t.equal(await first(), 'unavailable', 'a full pool')
   await locking.query('COMMIT')
   await reading

@@ -111,8 +111,8 @@ for (const { name, create } of stores) {
 test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
   const storage = memory()
   let tries = 0
-  const findUser: typeof storage.findUser = async (id) => {
-    const user = await storage.findUser(id)
+  const findUser: typeof storage.users.find = async (id) => {
+    const user = await storage.users.find(id)
     tries++
     const change = { name: { value: `n${tries}`, key: `n${tries}` } }
     const anyVersion = { ifVersion: null, unlessVersion: [] }
@@ -132,7 +132,7 @@ test('a patch of fields that has waited for too long for those before it is 503'
   const { id } = await app.users.create(withoutType(ann))
   let release = (): void => {}
   let asked = 0
-  storage.findUser = async (each) => {
+  storage.users.find = async (each) => {
     if (++asked === 1) await new Promise<void>((resolve) => { release = resolve })
     return findUser.call(storage, each)
   }

@@ -28,11 +28,11 @@ export async function openReplicated (t: Test, count: number): Promise<Replicate
 export async function replicatedStorage ({ primary, standbys }: Replicated, options: Partial<PostgresOptions> = {}) {
   const storage = postgres({ connection: primary.url, replicas: standbys.map(({ url }) => url), ...options })
   const reports: StandbyReport[] = []
-  storage.standbys?.watch((report) => reports.push(report))
+  storage.server.standbys.watch((report) => reports.push(report))
   const latest = (name: string) => reports.findLast((report) => report.name === name)
   /** Waits until a standby is right, or is left alone for this reason. */
   async function reported (problem: RegExp | null, index = 0): Promise<void> {
-    await storage.standbys?.reads()
+    await storage.server.standbys.reads()
     await until(`replicas[${index}] is ${String(problem ?? 'right')}`, () => {
       const report = latest(`replicas[${index}]`)
       if (report === undefined) return false

@@ -86,10 +86,10 @@ test('a mount whose storage fails at its start does not keep it open for others'
   let closed = 0
   storage.close = async () => { closed++ }
   const { check } = storage
-  storage.check = async () => { throw new Error('it is gone') }
+  storage.open = async () => { throw new Error('it is gone') }
   const failing = Fastify()
   await t.rejects(async () => failing.register(users, { storage }), /it is gone/)
-  storage.check = check
+  storage.open = check
   const working = Fastify()
   await working.register(users, { storage })
   await working.close()

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { override } from '../helpers/method-store.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -156,7 +157,7 @@ test('refuses every request while there is no key, and logs how to create one', 
 
 test('starts although the API keys cannot be listed', async (t) => {
   const storage = memory()
-  storage.listApiKeys = async () => {
+  repositoryOf(storage).apiKeys.list = async () => {
     throw new Error('down')
   }
   const { app } = await testApp(t, { storage })
@@ -203,7 +204,7 @@ test('answers 500 on a route whose access rules were removed by a hook', async (
 test('answers 500 without details if the storage fails while a key is checked', async (t) => {
   const storage = memory()
   const { call } = await testApp(t, { storage, apiKeys: { cache: 0 } })
-  storage.findApiKey = async () => {
+  repositoryOf(storage).apiKeys.find = async () => {
     throw new Error('select * from secrets')
   }
   const response = await call('GET', '/users')

@@ -6,6 +6,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey, keyText } from '../../lib/api-keys/key-text.ts'
 import type { Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { ALL_SCOPES, inject, mistyped, testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import { listen, nextEvent, rawRequest } from '../helpers/raw.ts'
@@ -26,7 +27,7 @@ test('refuses requests without a valid key on every route, in the same words', a
       if (name !== 'findApiKey') return Reflect.get(target, name, receiver)
       const find: Storage['findApiKey'] = (by) => {
         if ('id' in by) queries.push('findApiKey by id')
-        return target.findApiKey(by)
+        return repositoryOf(target).apiKeys.find(by)
       }
       return find
     }

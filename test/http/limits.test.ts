@@ -7,6 +7,7 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { callerOf } from '../../lib/http/caller.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -20,7 +21,7 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   const storage = memory()
   let lookUps = 0
   const { findApiKey } = storage
-  storage.findApiKey = async (by) => {
+  repositoryOf(storage).apiKeys.find = async (by) => {
     lookUps++
     return findApiKey(by)
   }
@@ -134,7 +135,7 @@ test('requests above limits.inFlight wait for a while, then get 503, and do not 
   let [running, most, hold] = [0, 0, true]
   const held: Array<() => void> = []
   const { listUsers } = storage
-  storage.listUsers = async (...args) => {
+  storage.users.list = async (...args) => {
     most = Math.max(most, ++running)
     if (hold) await new Promise<void>((resolve) => held.push(resolve))
     running--
@@ -168,7 +169,7 @@ test('without limits.inFlight the storage says how many requests it serves at a 
   const storage = { ...memory(), concurrency: 2 }
   const held: Array<() => void> = []
   const { listUsers } = storage
-  storage.listUsers = async (...args) => {
+  storage.users.list = async (...args) => {
     await new Promise<void>((resolve) => held.push(resolve))
     return listUsers(...args)
   }
@@ -184,7 +185,7 @@ test('a key can revoke itself above its rate limit and above limits.inFlight', a
   const storage = memory()
   const { listUsers } = storage
   const held: Array<() => void> = []
-  storage.listUsers = async (...args) => {
+  storage.users.list = async (...args) => {
     await new Promise<void>((resolve) => held.push(resolve))
     return listUsers(...args)
   }

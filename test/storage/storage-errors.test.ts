@@ -84,7 +84,7 @@ test('a storage that throws synchronously reveals no more than one that rejects'
   const log = captureLog()
   const storage = memory()
   const { call, app } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
-  storage.listUsers = () => {
+  storage.users.list = () => {
     throw new Error(`select * from users where email = '${CANARY}'`)
   }
   t.equal((await call('GET', '/users')).statusCode, 500)
@@ -118,8 +118,8 @@ test('answers hold no members that the storage adds to a user', async (t) => {
   const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
   const { findUser, listUsers } = storage
   const secret = { secret: CANARY, toJSON: () => CANARY }
-  storage.findUser = async (id) => Object.assign(Object(await findUser(id)), secret)
-  storage.listUsers = async (filter, page) => {
+  storage.users.find = async (id) => Object.assign(Object(await findUser(id)), secret)
+  storage.users.list = async (filter, page) => {
     const { items, total } = await listUsers(filter, page)
     return { items: items.map((item) => Object.assign(item, secret)), total }
   }

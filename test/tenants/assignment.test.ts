@@ -7,6 +7,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage, UnassignedUser } from '../../lib/storage/storage.ts'
 import { assignUsers } from '../../lib/storage/tenant-assignment.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
@@ -28,13 +29,13 @@ async function fill (storage: Storage, count: number): Promise<void> {
       const user = userOf(n)
       writes.push({ type: 'create', user, keys: keysOf(user), event: null } as const)
     }
-    const { outcomes } = await storage.writeUsers(writes, { atomic: true, idempotency: null })
+    const { outcomes } = await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
     if (outcomes.some(({ code }) => code !== 'done')) throw new Error('users are missing')
   }
 }
 
 const countIn = async (storage: Storage, tenant: string): Promise<number> =>
-  (await storage.listUsers({ ...EVERYONE, tenant }, ONE)).total
+  (await storage.users.list({ ...EVERYONE, tenant }, ONE)).total
 
 const assignAll = ({ tenants }: Storage) => assignUsers((...args) => Object(tenants).assign(...args), 'acme', () => {})
 
@@ -192,7 +193,7 @@ for (const { name, create } of shared) {
     const { body: { id: second } } = await send('POST', '/users', { payload })
     const refused: UnassignedUser[] = []
     const onStep = (users: UnassignedUser[]) => { refused.push(...users) }
-    t.strictSame(await assignUsers(mover.tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
+    t.strictSame(await assignUsers(repositoryOf(mover).tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
     t.strictSame(refused, [{ id: second, code: 'email_taken' }])
     t.match(await send('DELETE', `/users/${id}`), { status: 204 })
     t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })

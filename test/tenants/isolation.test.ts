@@ -5,6 +5,7 @@ import { timeOf } from '../../adapters/testing/values.ts'
 import { deliveryOf } from '../../adapters/testing/webhook-values.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Scope, Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
@@ -92,7 +93,7 @@ async function twoTenants (t: Test, storage: Storage) {
     const event = String(events.at(-1)?.id)
     const { id: webhook } = await app.webhooks.tenant(tenant).create({ url: URL })
     const delivery = newId('dlv')
-    await storage.webhooks?.change(webhook, null, () =>
+    await repositoryOf(storage).webhooks.change(webhook, null, () =>
       ({ deliveries: [deliveryOf(1, { id: delivery, webhook, event })] }))
     return { tenant, user, deleted, key, event, webhook, delivery }
   }

@@ -7,6 +7,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users, { type Scope, type Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
@@ -206,11 +207,11 @@ test('a failure ends a deletion, and it can be asked for again', async (t) => {
   const failing: Storage = {
     ...storage,
     tenants: {
-      list: (page) => Object(storage.tenants).list(page),
-      assign: (tenant, request) => Object(storage.tenants).assign(tenant, request),
+      list: (page) => Object(repositoryOf(storage).tenants).list(page),
+      assign: (tenant, request) => Object(repositoryOf(storage).tenants).assign(tenant, request),
       async remove (tenant, limit) {
         if (failures-- > 0) throw new Error('the disk is gone')
-        return Object(storage.tenants).remove(tenant, limit)
+        return Object(repositoryOf(storage).tenants).remove(tenant, limit)
       }
     }
   }

@@ -8,6 +8,7 @@ import { deliveryOf, webhookOf } from '../../adapters/testing/webhook-values.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { idAt, newId } from '../../lib/core/ids.ts'
 import type { Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { createDeliver } from '../../lib/webhooks/deliver.ts'
 import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
@@ -107,7 +108,7 @@ for (const store of stores) {
     await until('one was tried', async () => (await acme.deliveries(id)).data.some(wasTried))
     await app.users.tenants.remove('acme')
     await t.rejects(app.webhooks.get(id), { code: 'webhook_not_found' })
-    t.equal((await storage.webhooks?.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
+    t.equal((await repositoryOf(storage).webhooks.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
     gone.answer = (response) => { response.writeHead(204).end() }
     // The same name again is another tenant.
     await app.users.tenant('acme').create(user(7))
@@ -227,7 +228,7 @@ for (const store of stores) {
     const [own] = (await app.users.tenant('acme').events.list()).data
     await app.users.tenant('beta').create(user(2))
     const [other] = (await app.users.tenant('beta').events.list()).data
-    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 9)
+    await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 9)
     const ask = (after: unknown) => send(ACME, 'GET', `/events?after=${after}`)
     const expired = await ask(own?.id)
     t.match(expired, { status: 410, body: { code: 'events_expired' } })

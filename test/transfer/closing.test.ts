@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp } from '../helpers/app.ts'
@@ -25,7 +26,7 @@ function held (storage: Storage): Storage & { isAsked: () => boolean, release: (
   let isAsked = false
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })
-  storage.readUsers = async (...args) => {
+  storage.users.walk = async (...args) => {
     isAsked = true
     await released
     return readUsers.apply(storage, args)
@@ -134,7 +135,7 @@ test('an import whose body has come whole goes on to its end when its server clo
   sent.write(line(1))
   await response
   await until('the first line is answered', () => lines().length === 1)
-  storage.findApiKey = async (by) => {
+  repositoryOf(storage).apiKeys.find = async (by) => {
     isHeld = true
     await released
     return findApiKey(by)

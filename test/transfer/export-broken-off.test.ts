@@ -20,7 +20,7 @@ function watched (storage: Storage): Storage & { running: () => number, parts: (
   const { readUsers } = storage
   let running = 0
   let parts = 0
-  storage.readUsers = (filter, order, onPart) => {
+  storage.users.walk = (filter, order, onPart) => {
     running++
     return readUsers.call(storage, filter, order, async (users) => {
       parts++
@@ -33,7 +33,7 @@ function watched (storage: Storage): Storage & { running: () => number, parts: (
 /** A store whose reading of all users fails after so many parts. */
 function failsAfter (storage: Storage, count: number): Storage {
   const { readUsers } = storage
-  storage.readUsers = (filter, order, onPart) => {
+  storage.users.walk = (filter, order, onPart) => {
     let parts = 0
     return readUsers.call(storage, filter, order, async (users) => {
       await onPart(users)

@@ -37,7 +37,7 @@ function watchReads (storage: Storage): { running: () => number, parts: () => nu
   const { readUsers } = storage
   let running = 0
   let parts = 0
-  storage.readUsers = async (filter, order, onPart) => {
+  storage.users.walk = async (filter, order, onPart) => {
     running++
     await readUsers.call(storage, filter, order, async (users) => {
       await onPart(users)
@@ -69,7 +69,7 @@ test('an error in the middle breaks the connection off', async (t) => {
   const storage = await crowd(3000)
   const { readUsers } = storage
   let parts = 0
-  storage.readUsers = (filter, order, onPart) => readUsers.call(storage, filter, order, async (users) => {
+  storage.users.walk = (filter, order, onPart) => readUsers.call(storage, filter, order, async (users) => {
     await onPart(users)
     if (++parts === 2) throw new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
   })

@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import type { FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
@@ -93,7 +94,7 @@ for (const transport of TRANSPORTS) {
     let isHeld = false
     let release = (): void => {}
     const released = new Promise<void>((resolve) => { release = resolve })
-    storage.findApiKey = async (by) => {
+    repositoryOf(storage).apiKeys.find = async (by) => {
       isHeld = holds
       if (holds) await released
       return findApiKey(by)

@@ -165,7 +165,7 @@ for (const { name, create } of stores) {
       listUsers (filter, page) {
         const sought = { ...filter.anyOf, ...filter.fields }['legacyId']
         if (sought !== undefined) lookups.push([sought].flat().length)
-        return stored.listUsers(filter, page)
+        return stored.users.list(filter, page)
       }
     }
     const { app } = await testApp(t, { storage, fields: { schema: fields, unique: ['legacyId'] } })

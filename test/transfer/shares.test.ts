@@ -18,7 +18,7 @@ for (const { name, server, open } of TRANSPORTS) {
     const storage = await crowd(30_000)
     const { readUsers } = storage
     let isRead = false
-    storage.readUsers = (...args) => {
+    storage.users.walk = (...args) => {
       isRead = true
       return readUsers.apply(storage, args)
     }
@@ -112,7 +112,7 @@ for (const path of ['/users/:id/events', '/events', '/users']) {
     const storage = memory()
     const { eventLog } = storage
     if (eventLog === undefined) throw new Error('it has a log')
-    storage.listUsers = hold.in(storage.listUsers.bind(storage))
+    storage.users.list = hold.in(storage.users.list.bind(storage))
     eventLog.history = hold.in(eventLog.history.bind(eventLog))
     eventLog.read = hold.in(eventLog.read.bind(eventLog))
     const host = await testApp(t, { storage, eventLog: true, tenants: true, limits: { inFlight: 4 } })

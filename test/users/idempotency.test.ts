@@ -2,6 +2,7 @@
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { override } from '../helpers/method-store.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
@@ -129,7 +130,7 @@ test('prunes expired idempotency keys on a timer, and only logs a failure', asyn
   const storage = memory()
   const pruned: string[] = []
   let fails = false
-  storage.prune = async (now) => {
+  repositoryOf(storage).prune = async (now) => {
     if (fails) throw new StorageError('unavailable', 'busy')
     pruned.push(now)
   }

@@ -4,6 +4,7 @@ import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { idAt, newId } from '../../lib/core/ids.ts'
 import users from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
@@ -113,7 +114,7 @@ test('replays that the log can’t give', async (t) => {
   }
   t.strictSame(await replay(newId('evt')), [400, 'position_unknown'], 'an event that is not there')
   await app.users.create({ name: 'Bob', email: 'bob@example.org' })
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   t.strictSame(await replay(first), [410, 'events_expired'])
 })
 
@@ -200,7 +201,7 @@ test('what it needs', async (t) => {
   const { webhooks: _none, ...storage } = memory()
   const without = await testApp(t, { storage, eventLog: true })
   await t.rejects(async () => without.app.register(webhooks), /memory keeps no webhooks/)
-  const { insert, find, ...some } = Object(memory().webhooks)
+  const { insert, find, ...some } = Object(repositoryOf(memory()).webhooks)
   const unfinished = await testApp(t, { storage: { ...storage, webhooks: { ...some, find: 1 } }, eventLog: true })
   await t.rejects(async () => unfinished.app.register(webhooks), {
     message: 'fastify-users/webhooks: the webhooks of the storage memory lack insert, find'

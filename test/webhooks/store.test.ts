@@ -45,7 +45,7 @@ async function opened (
 ): Promise<{ storage: Storage, store: WebhookStore }> {
   const storage = await create(t)
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const { webhooks: store } = storage
   if (store === undefined) throw new Error('this storage keeps no webhooks')
   return { storage, store }
@@ -99,8 +99,8 @@ for (const { name, create } of stores) {
     const changed = await store.change(webhook.id, null, (before) =>
       ({ webhook: { ...before, enabled: false }, deliveries, event }))
     t.strictSame(changed, { ...webhook, enabled: false })
-    t.strictSame((await storage.eventLog?.read({ after: null, limit: 9, types: null }))?.events, [event])
-    t.strictSame(await storage.eventLog?.find(event.id), event)
+    t.strictSame((await storage.log.read({ after: null, limit: 9, types: null }))?.events, [event])
+    t.strictSame(await storage.log.find(event.id), event)
     t.equal((await store.listDeliveries(webhook.id, { offset: 0, limit: 9 })).total, 2)
 
     await t.rejects(store.change(webhook.id, null, () => { throw new Error('no') }))

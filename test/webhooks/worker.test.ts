@@ -83,7 +83,7 @@ test('a webhook whose events were pruned goes on with the oldest ones', async (t
   const receiver = await startReceiver(t)
   const { id } = await app.webhooks.create({ url: receiver.url, enabled: false })
   for (let n = 0; n < 5; n++) await app.users.create(user(n))
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   const { data: [newest] } = await app.users.events.list()
   await app.webhooks.update(id, { enabled: true })
   await until('the newest came', () => receiver.received.length === 1)
@@ -100,7 +100,7 @@ test('an event that is no longer kept can’t be delivered', async (t) => {
   await until('it failed', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
   await app.webhooks.update(id, { types: ['api_key.created'] })
   await app.users.create(user(2))
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   const [first] = (await app.webhooks.deliveries(id)).data
   await app.webhooks.retry(id, String(first?.id))
   await until('it was judged', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 2)
