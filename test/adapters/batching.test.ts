@@ -1,17 +1,17 @@
 // Concurrent reads that are combined into one statement, or done once for all.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { gather } from '../../lib/core/gather.ts'
-import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { everyone, idOf, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 
 for (const { name, create: make } of stores) {
   test(`${name}: concurrent reads each get their own result`, async (t) => {
     const storage = await migrated(t, await make(t))
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => addUser(storage, userOf(n))
     await Promise.all(numbers(200).map(create))
     const odd = ['usr_\0', '\ud800', "'; DROP TABLE users; --", '{a,"b}']
     const ids = [...numbers(300).map((n) => idOf('usr', n)), idOf('usr', 7), ...odd]
@@ -32,7 +32,7 @@ for (const { name, create: make } of stores) {
 
   test(`${name}: every list that is asked for after the answer to a creation has the new user`, async (t) => {
     const storage = await migrated(t, await make(t))
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => addUser(storage, userOf(n))
     const list = () => storage.users.list(everyone, { order: 'asc', limit: 3, from: { offset: 0 } })
     await Promise.all(numbers(200).map(create))
     // Others ask for the same list at the same moment.

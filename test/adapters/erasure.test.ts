@@ -1,18 +1,18 @@
 // Erasure of events: while others prune the log, while its transaction stays open, and of very many.
 import { test, type Test } from 'tap'
-import { type DeletionEvent, type KitStorage, kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage, type KnexStorage } from '../../adapters/knex/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { EventRecord, NewEvent, UserWrite } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { anyVersion, rename, type DeletionEvent, userOf } from '../helpers/records.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const context = { actor: null, requestId: null }
 const eventOf = (type: string): NewEvent => {
@@ -45,9 +45,8 @@ async function allEvents ({ eventLog }: KnexStorage): Promise<EventRecord[]> {
 test('an erasure leaves no value, though others prune the log meanwhile', async (t) => {
   const { schema, host, store } = await hostStore(t)
   const user = userOf(1)
-  await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
-  await kitStorage(store)
-    .updateUser(user.id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  await addUser(store, user, { event: eventOf('user.created') })
+  await changeUser(store, user.id, rename('new'), { updatedAt: '2026-02-02T00:00:00.000Z', event: eventOf('user.updated') })
   const columns = 'type, happened_at, context, subject, data, before'
   await sql(`INSERT INTO "${schema}".fastify_users_events (id, ${columns})
     SELECT 'evt_0' || lpad(n::text, 25, '0'), type, '2020-01-01', context, subject, data, before
@@ -64,7 +63,7 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
     }
     return send()
   })
-  await kitStorage(store).deleteUser(user.id, anyVersion, erasure())
+  await removeUser(store, user.id, erasure())
   t.equal(pruned, 1)
   const events = await allEvents(store)
   t.ok(events.length < 1202)
@@ -74,14 +73,14 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
 test('an open erasure transaction does not delay the events of other users', async (t) => {
   const { host, store } = await hostStore(t)
   const ann = userOf(1)
-  await kitStorage(store).createUser(ann, keysOf(ann), null, eventOf('user.created'))
+  await addUser(store, ann, { event: eventOf('user.created') })
   const trx = await host.transaction()
-  await kitStorage(store).joinTransaction(trx).deleteUser(ann.id, anyVersion, erasure())
+  await removeUser(store.join(trx), ann.id, erasure())
   // Several rounds: her event is not given up, though whoever took its place in the sequence has ended.
   const others: string[] = []
   for (let n = 2; n < 8; n++) {
     const user = userOf(n)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     others.push(user.id)
     t.strictSame((await allEvents(store)).map(({ subject }) => subject), others)
   }
@@ -97,14 +96,13 @@ test('an event that is erased before it has its position is not given up with th
   const { host, store } = await hostStore(t)
   const create = async (n: number) => {
     const user = userOf(n)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     return user.id
   }
   const ann = await create(1)
   await allEvents(store)
   const writing = await host.transaction()
-  await kitStorage(store).joinTransaction(writing)
-    .updateUser(ann, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  await changeUser(store.join(writing), ann, rename('new'), { updatedAt: '2026-02-02T00:00:00.000Z', event: eventOf('user.updated') })
   // Now the place of its event is a gap, behind which the search has gone on.
   for (let n = 2; n < 6; n++) {
     await create(n)
@@ -112,7 +110,7 @@ test('an event that is erased before it has its position is not given up with th
   }
   await writing.commit()
   const erasing = await host.transaction()
-  await kitStorage(store).joinTransaction(erasing).deleteUser(ann, anyVersion, erasure())
+  await removeUser(store.join(erasing), ann, erasure())
   for (let n = 6; n < 10; n++) {
     await create(n)
     await allEvents(store)
@@ -154,7 +152,7 @@ for (const [name, run] of ways) {
     })
     const store = await migrated(t, storageOnKnex(host, { schema }, { limits: { wait: total, busy: 0, total } }))
     const user = userOf(1)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     const events = `"${schema}".fastify_users_events`
     const columns = 'type, happened_at, context, subject, data, before'
     await sql(`INSERT INTO ${events} (id, ${columns}) SELECT 'evt_0' || lpad(n::text, 25, '0'), ${columns}

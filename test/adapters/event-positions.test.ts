@@ -1,12 +1,12 @@
 // How PostgreSQL's events get their positions, where it is hardest: open transactions, a dump, rights, several readers.
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const ACTIVE = { status: 'active', statusReason: null } as const
 
@@ -28,7 +28,7 @@ async function create (store: Storage): Promise<string> {
   const time = now()
   const times = { createdAt: time, updatedAt: time }
   const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, ...times }
-  await kitStorage(store).createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
+  await addUser(store, user, { keys: { emailKey: email, nameKey: 'ann' }, event: eventOf('user.created') })
   return user.id
 }
 
@@ -240,8 +240,8 @@ test('who may read and write our tables, and number events, can read the log', a
   const weak = postgres({ connection: url.href, schema })
   t.teardown(() => weak.close())
   const id = await create(weak)
-  await kitStorage(weak).updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
-  await kitStorage(weak).deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
+  await changeUser(weak, id, { name: { value: 'X', key: 'x' } }, { updatedAt: now(), event: eventOf('user.updated') })
+  await removeUser(weak, id, { ...eventOf('user.deleted'), erase: true })
   t.equal((await readAfter(weak, null)).length, 3)
   t.equal(await weak.log.prune(now(), 10), 2)
 })

@@ -2,15 +2,15 @@
 import type { Knex } from 'knex'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
-import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { PageRequest, UserChanges } from '../../lib/storage/storage.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
+import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser } from '../helpers/writes.ts'
 
 const LATER = '2026-02-02T00:00:00.000Z'
 const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
@@ -66,7 +66,7 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     const storage = storages[where](host, options, ownSettings)
     t.teardown(() => storage.close())
     await storage.open({ migrate: true })
-    await kitStorage(storage).createUser(userOf(999), keysOf(userOf(999)), null)
+    await addUser(storage, userOf(999))
     // From now on SQLite takes the table for a small one.
     if (kind === 'sqlite') await host.raw('ANALYZE')
     const plans = kind === 'sqlite' && where === 'a pool of our own' ? await plansOf(host) : null
@@ -84,9 +84,9 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     }
     const update = (changes: UserChanges, ifVersion: number[] | null) => async (n: number) => {
       const guard = { ifVersion, unlessVersion: [] }
-      t.equal((await kitStorage(storage).updateUser(idOf('usr', n), changes, LATER, guard))?.changed, true)
+      t.equal((await changeUser(storage, idOf('usr', n), changes, { updatedAt: LATER, guard }))?.changed, true)
     }
-    t.equal(await cost((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)), 1)
+    t.equal(await cost((n) => addUser(storage, userOf(n))), 1)
     t.equal(await cost(update(rename('new'), null)), 1)
     t.equal(await cost(update({ fields: { n: 1 } }, [2])), 1)
     t.equal(await cost(update({ ...rename('both'), fields: {} }, [3])), 1)
@@ -113,7 +113,7 @@ test("statements that are kept on a host's connection see its changes of the sch
   const host = sqliteHost(filename)
   const storage = knexStorage(host)
   await storage.open({ migrate: true })
-  await Promise.all(numbers(40).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+  await Promise.all(numbers(40).map((n) => addUser(storage, userOf(n))))
   const readAll = async () => {
     const users = await Promise.all(numbers(40).map((n) => storage.users.find(idOf('usr', n))))
     const pages = await Promise.all([0, 20].map((offset) =>

@@ -1,17 +1,17 @@
 // The host's own fields in SQL: their column, and the indexes of those that lists are filtered by.
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
+import { everyone, userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 const LONG_NAME = 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)
@@ -83,7 +83,7 @@ test('plain SQL can put nothing but an object into the column', async (t) => {
   for (const { storage, run } of cases) {
     t.teardown(() => storage.close())
     await storage.open({ migrate: true, filterable: ['plan'] })
-    await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+    await addUser(storage, userOf(1))
     const set = async (text: string) => { await run(`UPDATE @fastify_users_users SET fields = '${text}'`) }
     for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
     await set('{ "plan" : "pro" }')

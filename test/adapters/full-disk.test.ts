@@ -3,14 +3,14 @@ import { test } from 'tap'
 import { createReadiness } from '../../examples/standalone/readiness.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import type { Storage } from '../../lib/index.ts'
+import { keysOf, userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const add = (storage: Storage, n: number) =>
-  kitStorage(storage).createUser({ ...userOf(n), fields: { note: 'x'.repeat(10_000) } }, keysOf(userOf(n)), null)
+  addUser(storage, { ...userOf(n), fields: { note: 'x'.repeat(10_000) } }, { keys: keysOf(userOf(n)) })
 
 async function addAll (storage: Storage): Promise<void> {
   for (let n = 1; n < 1000; n++) await add(storage, n)

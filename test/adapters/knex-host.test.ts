@@ -2,19 +2,19 @@
 import { join } from 'node:path'
 import knex from 'knex'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { apiKeyOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { intercept, type Step } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { apiKeyOf, userOf } from '../helpers/records.ts'
 import { sqliteDriver } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addUser } from '../helpers/writes.ts'
 
 test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
   const schema = temporarySchema(t)
@@ -35,7 +35,7 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     const storage = await migrated(t, knexStorage(host, options))
     const user = userOf(1, { name: 'canary', email: 'canary@example.org' })
     await host.transaction(async (trx) => {
-      await kitStorage(storage).joinTransaction(trx).createUser(user, keysOf(user), null)
+      await addUser(storage.join(trx), user)
       await trx.raw('select 1 as mine')
     })
     t.equal((await storage.users.find(user.id))?.name, 'canary')
@@ -90,7 +90,7 @@ test('without a schema the search path decides, for notifications too', async (t
   const storage = await migrated(t, postgres({ connection, pool: { max: 2 } }))
   let changes = 0
   const stop = storage.watch?.(() => { changes++ })
-  await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
+  await addFirstKey(storage, apiKeyOf(1))
   await until('a notification of the new key', () => changes > 0)
   stop?.()
   t.equal((await repositoryOf(storage).apiKeys.find({ id: apiKeyOf(1).id }))?.name, 'Key 1')

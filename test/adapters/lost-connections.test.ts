@@ -1,20 +1,20 @@
 // Connections that are lost, statements that conflict again and again, and work that is told to stop.
 import type { Knex } from 'knex'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { untilAborted } from '../../adapters/knex/connection/deadlines.ts'
 import { isDiscarded } from '../../adapters/knex/drivers/knex-internals.ts'
 import { destroySocket } from '../../adapters/knex/drivers/pg.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { apiKeyOf, count, keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { apiKeyOf, keysOf, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addUser, addUserOnce, count } from '../helpers/writes.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
@@ -85,7 +85,7 @@ test('a transaction that gets no lock leaves its connection usable', async (t) =
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
     const pruned = storage.log.prune(timeOf(1), 1)
     await t.rejects(pruned, { code: 'unavailable', driverCode: '55P03' })
-    t.equal(await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }), true, 'other work needs no lock')
+    t.equal(await addFirstKey(storage, apiKeyOf(1)), true, 'other work needs no lock')
     const rotation = { now: timeOf(1), expiresAt: '2026-02-01T00:00:00.000Z' }
     await t.resolves(kitStorage(storage).rotateApiKey(apiKeyOf(1).id, apiKeyOf(2), rotation))
   })
@@ -106,13 +106,13 @@ test('a creation whose answer was lost finds its own user, with and without an i
   for (const [n, key] of [[1, null], [2, idempotency]] as const) {
     lose = true
     const user = userOf(n)
-    t.strictSame(await kitStorage(storage).createUser(user, keysOf(user), key), { user, replayed: false })
+    t.strictSame(await addUserOnce(storage, user, key), { user, replayed: false })
     t.equal(lose, false, 'the answer was lost')
     const other = userOf(n, { name: 'B', email: 'other@example.org' })
-    const again = kitStorage(storage).createUser(other, keysOf(other), null)
+    const again = addUser(storage, other)
     await t.rejects(again, { code: 'fault' }, 'another user has the id')
   }
-  t.equal(await count(kitStorage(storage)), 2)
+  t.equal(await count(storage), 2)
 })
 
 test('a creation that gets no connection waits for one only once', async (t) => {
@@ -122,7 +122,7 @@ test('a creation that gets no connection waits for one only once', async (t) => 
   await host.transaction(async () => {
     const pool: { acquireConnection: () => Promise<unknown> } = host.client
     const calls = t.capture(pool, 'acquireConnection', pool.acquireConnection)
-    await t.rejects(kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null), { code: 'unavailable' })
+    await t.rejects(addUser(storage, userOf(1)), { code: 'unavailable' })
     t.equal(calls().length, 1)
   })
 })
@@ -134,7 +134,7 @@ test('a statement that conflicts every time is given up as unavailable', async (
     as $$ begin raise exception 'conflict' using errcode = '40001'; end $$`)
   await sql(`create trigger conflict before insert on "${schema}".fastify_users_users
     execute function "${schema}".conflict()`)
-  const created = kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+  const created = addUser(storage, userOf(1))
   await t.rejects(created, { code: 'unavailable', driverCode: '40001' })
 })
 

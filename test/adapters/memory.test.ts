@@ -1,11 +1,11 @@
 // The order structures of the memory store against plain arrays.
 import fc from 'fast-check'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
 import type { JsonObject } from '../../lib/storage/storage.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 type Step =
   | { kind: 'add' | 'delete'; key: string }
@@ -175,14 +175,14 @@ test('the pages of a store of several thousand users, after changes and deletion
     createdAt: `c${n}`,
     updatedAt: `u${n}`
   }))
-  for (const user of users) await kitStorage(store).createUser(user, { emailKey: user.email, nameKey: user.name }, null)
+  for (const user of users) await addUser(store, user, { keys: { emailKey: user.email, nameKey: user.name } })
   for (const user of users) {
     if (Number(user.name.slice(2)) % 11 !== 0) continue
     Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'v' })
-    await kitStorage(store).updateUser(user.id, { name: { value: user.name, key: user.name } }, 'v', anyVersion)
+    await changeUser(store, user.id, { name: { value: user.name, key: user.name } }, { updatedAt: 'v' })
   }
   const left = users.filter((_, n) => n % 7 !== 0)
-  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await kitStorage(store).deleteUser(id, anyVersion)
+  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await removeUser(store, id)
   const nothing = { emailKey: null, words: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
     const [asc, desc] = await Promise.all(
@@ -208,21 +208,13 @@ test('a creation that fails claims no address', async (t) => {
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
   const create = (id: string, fields: JsonObject): Promise<unknown> =>
-    kitStorage(store).createUser(
-      { id, name: 'A', email: 'a@b.co', fields, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
-      { emailKey: 'a@b.co', nameKey: 'a' },
-      null
-    )
+    addUser(store, { id, name: 'A', email: 'a@b.co', fields, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }, { keys: { emailKey: 'a@b.co', nameKey: 'a' } })
   await t.rejects(create('usr_1', deep), RangeError)
   t.match(await create('usr_2', {}), { replayed: false })
 })
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await kitStorage(a).createUser(
-    { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
-    { emailKey: 'a@b.co', nameKey: 'a' },
-    null
-  )
+  await addUser(a, { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }, { keys: { emailKey: 'a@b.co', nameKey: 'a' } })
   t.equal(await b.users.find('usr_1'), null)
 })

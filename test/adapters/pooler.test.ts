@@ -1,20 +1,20 @@
 // postgres({ pooler: true }): nothing depends on a session, since a pooler lends another one each time.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage, WritesOptions } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { startPgBouncer } from '../servers/pgbouncer.mjs'
+import { keysOf, timeOf, userOf } from '../helpers/records.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
+import { addUserOnce } from '../helpers/writes.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
 const create = (storage: Storage, n: number) =>
-  kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotency)
+  addUserOnce(storage, userOf(n), idempotency)
 
 test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
   const tablePrefix = `${temporarySchema(t)}_`

@@ -2,16 +2,16 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
-import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { connectPg, pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { everyone, idOf, userOf } from '../helpers/records.ts'
 import { sqliteDriver, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addUser, removeUser } from '../helpers/writes.ts'
 
 const USERS = 1001
 
@@ -19,7 +19,7 @@ const USERS = 1001
 async function filled<Store extends Storage> (t: Test, storage: Store, length = USERS): Promise<Store> {
   t.teardown(() => storage.close())
   await storage.migrate()
-  const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  const add = (n: number) => addUser(storage, userOf(n))
   await Promise.all(Array.from({ length }, (_, n) => add(n)))
   return storage
 }
@@ -144,7 +144,7 @@ test('SQLite in memory, or without a write-ahead log, is read by one statement',
     t.teardown(() => host.destroy())
     const storage = await filled(t, knexStorage(host))
     const { release, reading, users } = await held(storage)
-    await kitStorage(storage).deleteUser(idOf('usr', 1000), { ifVersion: null, unlessVersion: [] })
+    await removeUser(storage, idOf('usr', 1000))
     release()
     t.equal(await reading, 'ended')
     t.equal(users.length, USERS)

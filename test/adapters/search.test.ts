@@ -1,9 +1,8 @@
 import { test } from 'tap'
 import { SORTED_MAX } from '../../adapters/knex/pages.ts'
-import { firstPage, having } from '../../adapters/testing/list-values.ts'
-import { userOf } from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { PageRequest } from '../../lib/storage/storage.ts'
+import { firstPage, having, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const MANY = SORTED_MAX + 50

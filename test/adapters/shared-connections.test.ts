@@ -1,15 +1,15 @@
 // Pipelined reads share connections, and neither a lost connection nor a writer suffers from that.
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { shareConnections } from '../../adapters/knex/connection/shared-connections.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { everyone, userOf } from '../helpers/records.ts'
 import { sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addUser } from '../helpers/writes.ts'
 
 for (const max of [1, 2, 4]) {
   test(`a pool of ${max}: concurrent reads are answered, and repeated if their connection is lost`, async (t) => {
@@ -19,7 +19,7 @@ for (const max of [1, 2, 4]) {
     const connections = () => sql('select pid from pg_stat_activity where application_name = $1', [schema])
     const reads = Array.from({ length: 300 }, (_, n) => storage.users.find(`usr_${n}`))
     const user = userOf(max)
-    await kitStorage(storage).createUser(user, keysOf(user), null)
+    await addUser(storage, user)
     t.strictSame(await Promise.all(reads), reads.map(() => null))
     t.ok((await connections()).length <= max)
 
@@ -73,7 +73,7 @@ test('sqlite: continuous reads do not keep a writer waiting', async (t) => {
   const readers = Array.from({ length: 16 }, async (_, n) => {
     while (!reading.signal.aborted) await (n % 2 === 0 ? storage.users.find(userOf(n).id) : list(n))
   })
-  for (let n = 0; n < 50; n++) await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  for (let n = 0; n < 50; n++) await addUser(storage, userOf(n))
   reading.abort()
   await Promise.all(readers)
   t.equal((await list(0)).total, 50)

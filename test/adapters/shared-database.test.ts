@@ -4,18 +4,18 @@ import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import type pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import users from '../../lib/index.ts'
 import { inFile } from '../helpers/database-shape.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { pgHost, urlOfRole } from '../helpers/postgres.ts'
+import { userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 test('on a current schema migrate() needs no right to change it', async (t) => {
   const schema = temporarySchema(t)
@@ -85,8 +85,8 @@ test('with the longest prefix PostgreSQL cuts no name of ours', async (t) => {
   await t.resolves(storage.open(requirements))
   const [first, second] = [1, 2].map((n) => userOf(n, { fields: { accountNumber: 7 } }))
   if (first === undefined || second === undefined) throw new Error('no users')
-  await kitStorage(storage).createUser(first, keysOf(first), null)
-  const again = kitStorage(storage).createUser(second, keysOf(second), null)
+  await addUser(storage, first)
+  const again = addUser(storage, second)
   await t.rejects(again, { code: 'field_taken', field: 'accountNumber' })
 })
 
@@ -114,7 +114,7 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     const [a, b] = [knexStorage(host), knexStorage(host, { tablePrefix: 'customers_' })]
     for (const storage of [a, b]) {
       await storage.open({ migrate: true })
-      await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+      await addUser(storage, userOf(1))
     }
     await a.close()
     const list = await host.migrate.list({ migrationSource })

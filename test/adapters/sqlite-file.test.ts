@@ -5,15 +5,15 @@ import { syncBuiltinESMExports } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
 import { newId } from '../../lib/core/ids.ts'
-import { anyVersion, everyone, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { everyone, rename as renaming, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const FILES = ['users.db', 'users.db-wal', 'users.db-shm']
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
@@ -32,7 +32,7 @@ async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]
   const storage = sqlite({ filename, ...(driver !== undefined && { driver }) })
   t.teardown(() => storage.close())
   await storage.open({ migrate: true })
-  const add = async (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  const add = async (n: number) => addUser(storage, userOf(n))
   await add(1)
   return { directory, filename, storage, add }
 }
@@ -44,8 +44,8 @@ for (const { driver, skip } of sqliteDrivers) {
     const gone = { code: 'unavailable', message: /deleted or replaced/ }
     await t.rejects(storage.open(), gone)
     await t.rejects(add(2), gone)
-    await t.rejects(kitStorage(storage).updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
-    await t.rejects(kitStorage(storage).deleteUser(userOf(1).id, anyVersion), gone)
+    await t.rejects(changeUser(storage, userOf(1).id, renaming('x'), { updatedAt: userOf(1).createdAt }), gone)
+    await t.rejects(removeUser(storage, userOf(1).id), gone)
     const whole = { atomic: false, idempotency: null }
     await t.rejects(repositoryOf(storage).users.write([], whole), gone, 'a batch')
     await t.rejects(storage.log.erase(userOf(1).id), gone, 'an erasure')
@@ -117,7 +117,7 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   const linked = sqlite({ filename: join(directory, 'link.db') })
   t.teardown(() => linked.close())
   await linked.open({ migrate: true })
-  await kitStorage(linked).createUser(userOf(1), keysOf(userOf(1)), null)
+  await addUser(linked, userOf(1))
   await rename(join(directory, 'data', 'users.db-wal'), join(directory, 'away'))
   await t.rejects(linked.open(), { code: 'unavailable' }, 'the log is beside the file itself')
 
@@ -128,7 +128,7 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   t.teardown(() => relative.close())
   process.chdir(before)
   await relative.open({ migrate: true })
-  await kitStorage(relative).createUser(userOf(1), keysOf(userOf(1)), null)
+  await addUser(relative, userOf(1))
 })
 
 test('a file that is there is not opened to make it: closing it would drop the locks of this process', async (t) => {

@@ -2,21 +2,19 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { photostructureDriver } from '../../adapters/knex/drivers/photostructure.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import {
-  anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
-} from '../../adapters/testing/values.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { apiKeyOf, everyone, idempotencyOf, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addKey, addUser, addUserOnce, changeUser } from '../helpers/writes.ts'
 
 const PRAGMAS = ['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode']
 const firstOne = { order: 'asc', limit: 1, from: { offset: 0 } } as const
@@ -69,7 +67,7 @@ for (const { driver, skip } of sqliteDrivers) {
     await migration
     const writing = await other.transaction()
     await writing.raw('insert into mine values (1)')
-    const created = kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
+    const created = addFirstKey(storage, apiKeyOf(1))
     await t.rejects(created, { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
     await writing.rollback()
     t.strictSame((await repositoryOf(storage).apiKeys.list(firstOne)).total, 0)
@@ -78,7 +76,7 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: while another process locks the file, reads go on and writes wait`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
     const storage = await migrated(t, sqlite({ filename, driver }))
-    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const add = (n: number) => addUser(storage, userOf(n))
     await add(1)
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
@@ -86,9 +84,9 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     let ended = 0
     const writes = Promise.all([
-      add(2), add(3), kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }),
-      kitStorage(storage).updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion),
-      kitStorage(storage).createUser(userOf(4), keysOf(userOf(4)), idempotencyOf(1))
+      add(2), add(3), addFirstKey(storage, apiKeyOf(1)),
+      changeUser(storage, idOf('usr', 1), rename('B'), { updatedAt: timeOf(1) }),
+      addUserOnce(storage, userOf(4), idempotencyOf(1))
     ].map((write) => write.finally(() => { ended++ })))
     for (let i = 0; i < 100; i++) {
       t.equal((await storage.users.find(idOf('usr', 1)))?.name, userOf(1).name)
@@ -108,7 +106,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const used = t.capture(dialect, 'run', run)
     const storage = await migrated(t, sqlite({ filename, driver }))
     const connection: unknown = used().at(-1)?.args[0]
-    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotencyOf(n))
+    const add = (n: number) => addUserOnce(storage, userOf(n), idempotencyOf(n))
     await add(0)
     await run(connection, 'pragma max_page_count = 1', [])
     const full = async () => {
@@ -132,8 +130,8 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     const begun = performance.now()
     const writes = Array.from({ length: 20 }, (_, n) => n % 2 === 0
-      ? kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
-      : kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false }))
+      ? addUser(storage, userOf(n))
+      : addKey(storage, apiKeyOf(n)))
     const codes = await Promise.all(writes.map((write) => write.then(() => 'written', ({ code }) => code)))
     const took = performance.now() - begun
     t.strictSame(new Set(codes), new Set(['unavailable']))
@@ -147,7 +145,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
     for (const each of [a, b]) t.teardown(() => each.close())
     await a.open({ migrate: true })
-    const insert = (storage: typeof a, n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const insert = (storage: typeof a, n: number) => addUser(storage, userOf(n))
     await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
     t.equal((await b.users.list(everyone, firstOne)).total, 100, 'neither is refused')
   })

@@ -2,7 +2,6 @@
 import Fastify from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { listenForKeyChanges } from '../../adapters/knex/connection/key-change-listener.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { testApp } from '../helpers/app.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addKey, revokeKey } from '../helpers/writes.ts'
 import '../helpers/watch-fetch.ts'
 
 const HOUR = '3600'
@@ -123,7 +123,7 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   const count = () => { calls++ }
   const [first, second] = [storage.watch?.(count), storage.watch?.(count)]
   await until('a report of each new connection', () => calls >= 2, NOTIFIED_MS)
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   await until('a report of the new key to both listeners', () => calls >= 4, NOTIFIED_MS)
   first?.()
   calls = 0
@@ -137,13 +137,13 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   await kitStorage(storage).touchApiKey(record.id, new Date().toISOString(), new Date().toISOString())
   await client.query('SELECT 1')
   t.equal(notifications, 0)
-  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await revokeKey(storage, record.id, new Date().toISOString())
   await until('a report of the revocation', () => calls > 0 && notifications > 0, NOTIFIED_MS)
   await client.query('SELECT 1')
   t.equal(notifications, 1)
   second?.()
   calls = 0
-  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await revokeKey(storage, record.id, new Date().toISOString())
   const third = storage.watch?.(count)
   await until('a report of what may have been missed', () => calls > 0, NOTIFIED_MS)
   third?.()

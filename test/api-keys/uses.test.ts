@@ -4,8 +4,6 @@ import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { addCounted } from '../../adapters/testing/key-uses.ts'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { idOf } from '../../adapters/testing/values.ts'
 import { createUseCounter } from '../../lib/api-keys/use-counter.ts'
 import users, { type Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
@@ -14,6 +12,7 @@ import type { KeyUses, KeyUseStore } from '../../lib/storage/storage.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { keyApp, UNKNOWN } from '../helpers/key-app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { idOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -117,7 +116,7 @@ test('many requests are one write a minute, with a row for each key and day', as
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2026-01-31T23:59:30.000Z') })
   t.teardown(() => mock.timers.reset())
   const { storage, calls } = failing(() => false)
-  const store = await addCounted(kitStorage(storage), 1, 2)
+  const store = await addCounted(storage, 1, 2)
   const counter = createUseCounter(storage, (error) => { throw error })
   const [first, second] = [idOf('key', 1), idOf('key', 2)]
   for (let n = 0; n < 500; n++) counter.count(first)

@@ -2,12 +2,12 @@
 import fc from 'fast-check'
 import { mock } from 'node:test'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { digestSecret, generateKey } from '../../lib/api-keys/key-text.ts'
 import { createVerifier } from '../../lib/api-keys/verifier.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { ApiKeyRecord } from '../../lib/storage/storage.ts'
+import { addKey, revokeKey } from '../helpers/writes.ts'
 
 /** A memory store that counts look-ups of keys and can delay them, and a record of a key that is not stored yet. */
 function setUp () {
@@ -49,7 +49,7 @@ function setUp () {
 
 test('concurrent first uses share one look-up, and later uses need none', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify } = createVerifier({ storage, peppers: [], ttl: 5 })
   state.hold = true
   const answers = Promise.all(Array.from({ length: 20 }, () => verify(parts)))
@@ -62,7 +62,7 @@ test('concurrent first uses share one look-up, and later uses need none', async 
 
 test('with cache 0 every use is a look-up', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify } = createVerifier({ storage, peppers: [], ttl: 0 })
   for (let i = 0; i < 3; i++) await verify(parts)
   t.equal(state.lookUps, 3)
@@ -73,7 +73,7 @@ test('caches that a key is unknown, and accepts it once it is created', async (t
   const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   for (let i = 0; i < 3; i++) t.equal(await verify(parts), null)
   t.equal(state.lookUps, 1)
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   clear()
   t.equal((await verify(parts))?.id, record.id)
 })
@@ -81,7 +81,7 @@ test('caches that a key is unknown, and accepts it once it is created', async (t
 test('a record still works while it is cached, and until it ends', async (t) => {
   const { storage, parts, record, state } = setUp()
   const expiresAt = new Date(Date.now() + 60_000).toISOString()
-  await kitStorage(storage).createApiKey({ ...record, expiresAt }, { onlyFirst: false })
+  await addKey(storage, { ...record, expiresAt })
   const { verify, stillWorks, clear } = createVerifier({ storage, peppers: [], ttl: 3600 })
   const verified = async (): Promise<ApiKeyRecord> => await verify(parts) ?? record
   const first = await verified()
@@ -100,21 +100,21 @@ test('a record still works while it is cached, and until it ends', async (t) => 
 
 test('without a cache no record is known to work still', async (t) => {
   const { storage, parts, record } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify, stillWorks } = createVerifier({ storage, peppers: [], ttl: 0 })
   t.equal(stillWorks(await verify(parts) ?? record), false)
 })
 
 test('a look-up that began before a revocation is repeated, and the key refused', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   state.hold = true
   const early = verify(parts)
   await new Promise((resolve) => setImmediate(resolve))
   state.hold = false
   clear()
-  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await revokeKey(storage, record.id, new Date().toISOString())
   clear()
   release()
   t.equal(await early, null, 'it is looked up again')
@@ -123,7 +123,7 @@ test('a look-up that began before a revocation is repeated, and the key refused'
 
 test('a look-up during which keys keep changing is answered after three attempts, and not cached', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify, clear } = createVerifier({ storage, peppers: [], ttl: 5 })
   const { findApiKey } = storage
   repositoryOf(storage).apiKeys.find = async (by) => {
@@ -138,7 +138,7 @@ test('a look-up during which keys keep changing is answered after three attempts
 
 test('with cache 0 a use does not share a look-up that began before it', async (t) => {
   const { storage, parts, record, state, release } = setUp()
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   const { verify } = createVerifier({ storage, peppers: [], ttl: 0 })
   state.hold = true
   const [first, second] = [verify(parts), verify(parts)]
@@ -152,7 +152,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 6 }), async (scheduler, uses) => {
       const { storage, parts, record } = setUp()
-      await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+      await addKey(storage, record)
       const { findApiKey } = storage
       repositoryOf(storage).apiKeys.find = async (by) => {
         await scheduler.schedule(Promise.resolve(), 'before the look-up')
@@ -165,7 +165,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
       const revoke = async () => {
         clear()
         await scheduler.schedule(Promise.resolve(), 'before the revocation')
-        await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+        await revokeKey(storage, record.id, new Date().toISOString())
         await scheduler.schedule(Promise.resolve(), 'after the revocation')
         clear()
         revoked = true
@@ -189,10 +189,7 @@ test('no interleaving of uses and a revocation accepts the key after the revocat
 
 test('checks the expiry at every use of a cached key', async (t) => {
   const { storage, parts, record, state } = setUp()
-  await kitStorage(storage).createApiKey(
-    { ...record, expiresAt: new Date(Date.now() + 1000).toISOString() },
-    { onlyFirst: false }
-  )
+  await addKey(storage, { ...record, expiresAt: new Date(Date.now() + 1000).toISOString() })
   const { verify } = createVerifier({ storage, peppers: [], ttl: 60 })
   t.not(await verify(parts), null)
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 1000 })

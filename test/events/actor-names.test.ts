@@ -1,11 +1,11 @@
 // Names of those who made changes: taken out with the values of the person, or of the tenant.
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import { webhookOf } from '../../adapters/testing/webhook-values.ts'
 import type { LoggedEvent, Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { captureLog } from '../helpers/log.ts'
+import { webhookOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 /** A mount whose users sign in: the token is the id of a user, who is known by it and by its name. */

@@ -1,13 +1,13 @@
 // Changes of own fields: merge patches, replacements, preconditions and concurrent patches, on every store.
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { ann, fields, fieldsApp, withoutType } from '../helpers/fields.ts'
 import { replaceSteadyClock } from '../helpers/steady-clock.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { changeUser } from '../helpers/writes.ts'
 
 for (const { name, create } of stores) {
   test(`changes of own fields on ${name}`, async (t) => {
@@ -116,7 +116,7 @@ test('a patch of fields gives up with 503 after 100 conflicts', async (t) => {
     tries++
     const change = { name: { value: `n${tries}`, key: `n${tries}` } }
     const anyVersion = { ifVersion: null, unlessVersion: [] }
-    if (user !== null) await kitStorage(storage).updateUser(id, change, user.updatedAt, anyVersion)
+    if (user !== null) await changeUser(storage, id, change, { updatedAt: user.updatedAt })
     return user
   }
   const { app, call } = await testApp(t, { storage: { ...storage, findUser }, fields: { schema: fields } })

@@ -1,12 +1,12 @@
 // Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { override } from '../helpers/method-store.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { addKey } from '../helpers/writes.ts'
 
 const INVALID = 'Bearer realm="users", error="invalid_token"'
 const STATIC = 'a-static-key-of-more-than-32-characters!'
@@ -169,23 +169,20 @@ test('refuses a key whose stored digest is malformed', async (t) => {
   const storage = memory()
   const { start, secret, text } = generateKey('uk')
   t.ok(secret)
-  await kitStorage(storage).createApiKey(
-    {
-      id: 'key_01h455vb4pex5vsknk084sn02q',
-      name: 'x',
-      scopes: ['users:read'],
-      start,
-      digest: 'short',
-      createdAt: new Date().toISOString(),
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
-      rotatedFrom: null,
-      rotatedAt: null,
-      lifetime: null
-    },
-    { onlyFirst: false }
-  )
+  await addKey(storage, {
+    id: 'key_01h455vb4pex5vsknk084sn02q',
+    name: 'x',
+    scopes: ['users:read'],
+    start,
+    digest: 'short',
+    createdAt: new Date().toISOString(),
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    rotatedFrom: null,
+    rotatedAt: null,
+    lifetime: null
+  })
   const { app } = await testApp(t, { storage })
   t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${text}` } })).statusCode, 401)
 })

@@ -1,14 +1,13 @@
 // No answer tells a key of one tenant what another tenant has. Every operation is tried with what belongs to the other,
 // and gives the same bytes as for what does not exist; and nothing of the other's life changes what the key sees.
 import { test, type Test } from 'tap'
-import { timeOf } from '../../adapters/testing/values.ts'
-import { deliveryOf } from '../../adapters/testing/webhook-values.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Scope, Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { tenants as leaks } from '../helpers/planted-stores/tenants.ts'
+import { deliveryOf, timeOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']

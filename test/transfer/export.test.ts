@@ -3,10 +3,10 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { User } from '../../lib/index.ts'
-import { userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { fields, filterable, withoutType } from '../helpers/fields.ts'
+import { userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const lines = (body: string): object[] => body.split('\n').slice(0, -1).map((line) => JSON.parse(line))

@@ -1,13 +1,13 @@
 // What others do to the same users while an import judges and writes them.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { override } from '../helpers/method-store.ts'
 import { testApp } from '../helpers/app.ts'
+import { keysOf, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org' }
 
@@ -32,9 +32,7 @@ function failing (storage: Storage, method: 'createUser' | 'updateUser', error: 
 test('somebody takes the address, or frees it, between judgement and write', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
-  before(storage, 'createUser', () => kitStorage(storage).createUser(
-    { ...userOf(1), email: ann.email }, { emailKey: ann.email, nameKey: 'user 1' }, null
-  ))
+  before(storage, 'createUser', () => addUser(storage, { ...userOf(1), email: ann.email }, { keys: { emailKey: ann.email, nameKey: 'user 1' } }))
   t.match(await app.users.import([ann], { onConflict: 'update' }), { created: 0, updated: 1 })
   t.match((await app.users.list()).data, [{ id: userOf(1).id, name: 'Ann', version: 2 }])
 
@@ -46,7 +44,7 @@ test('somebody takes the address, or frees it, between judgement and write', asy
   t.match(await app.users.import([{ ...ann, name: 'A' }], { onConflict: 'update' }), { created: 1, updated: 0 })
 
   const [user] = (await app.users.list()).data
-  before(storage, 'updateUser', () => kitStorage(storage).createUser(userOf(2), keysOf(userOf(2)), null))
+  before(storage, 'updateUser', () => addUser(storage, userOf(2)))
   const moved = { id: user?.id, name: 'A', email: userOf(2).email }
   t.match(await app.users.import([moved], { onConflict: 'update', by: 'id' }), { updated: 0, refused: 1 })
 })

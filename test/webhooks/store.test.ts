@@ -1,9 +1,9 @@
 // What every store of webhooks must do, above all when many ask at the same time.
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { greatestId, newId } from '../../lib/core/ids.ts'
 import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
 import { stores } from '../helpers/stores.ts'
+import { addKey } from '../helpers/writes.ts'
 
 const iso = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
 const NOW = iso(0)
@@ -181,7 +181,7 @@ for (const { name, create } of stores) {
     for (let n = 0; n < 4; n++) {
       const event = { id: newId('evt'), type: 'api_key.created', timestamp: NOW, actor: null, requestId: null }
       ids.push(event.id)
-      await kitStorage(storage).createApiKey({
+      await addKey(storage, {
         id: newId('key'),
         name: 'k',
         scopes: ['users:read'],
@@ -194,7 +194,7 @@ for (const { name, create } of stores) {
         rotatedFrom: null,
         rotatedAt: null,
         lifetime: null
-      }, { onlyFirst: false }, event)
+      }, event)
     }
     t.equal(await store.eventBefore(greatestId('evt')), ids[3])
     t.equal(await store.eventBefore(String(ids[2])), ids[1])
