@@ -8,10 +8,10 @@ const ANSWER_MS = 1500
 /** `read-only`: the database answers, and accepts no writes at the moment. */
 type State = 'ready' | 'read-only' | 'unavailable'
 
-type Checked = Pick<Storage, 'check'> & Partial<Pick<Storage, 'isReadOnly'>>
+type Checked = Pick<Storage, 'open' | 'server'>
 
 async function stateOf (storage: Checked): Promise<State> {
-  const isReadOnly = await storage.isReadOnly?.() ?? false
+  const isReadOnly = await storage.server?.isReadOnly?.() ?? false
   try {
     await storage.open()
   } catch (error) {

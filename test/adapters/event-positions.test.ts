@@ -10,7 +10,6 @@ import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const ACTIVE = { status: 'active', statusReason: null } as const
 
-const ANY = { ifVersion: null, unlessVersion: [] }
 const now = () => new Date().toISOString()
 const eventOf = (type: string): NewEvent =>
   ({ id: newId('evt'), type, timestamp: now(), actor: null, requestId: null })
@@ -154,10 +153,10 @@ test('many readers and writers in several processes agree on the order', async (
     log.push(...(await readAfter(each, log.at(-1) ?? null)).map((event) => event.id))
     return log.length >= 305
   }, 30_000))
-  const stores = all.map(kitStorage)
   const writes = Array.from({ length: 300 }, (_, n) => {
     const name = { value: `Name ${n}`, key: `name ${n}` }
-    return stores[n % 3]?.updateUser(String(ids[n % 5]), { name }, now(), ANY, eventOf('user.updated'))
+    const event = eventOf('user.updated')
+    return changeUser(all[n % 3] ?? store, String(ids[n % 5]), { name }, { updatedAt: now(), event })
   })
   await Promise.all(writes)
   await Promise.all(readers)
@@ -241,7 +240,7 @@ test('who may read and write our tables, and number events, can read the log', a
   t.teardown(() => weak.close())
   const id = await create(weak)
   await changeUser(weak, id, { name: { value: 'X', key: 'x' } }, { updatedAt: now(), event: eventOf('user.updated') })
-  await removeUser(weak, id, { ...eventOf('user.deleted'), erase: true })
+  await removeUser(weak, id, { event: eventOf('user.deleted'), erase: true })
   t.equal((await readAfter(weak, null)).length, 3)
   t.equal(await weak.log.prune(now(), 10), 2)
 })

@@ -30,7 +30,8 @@ test('indexes of fields come with migrate(), go with a rollback, and leave neigh
     await storage.open({ migrate: true })
     t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable)
     await t.rejects(storage.open(requirements), { code: 'schema_behind' })
-    await Promise.all([{ filterable: ['plan'] }, requirements, requirements].map((each) => storage.open({ migrate: true, ...each })))
+    await Promise.all([{ filterable: ['plan'] }, requirements, requirements].map((each) =>
+      storage.open({ migrate: true, ...each })))
     await t.resolves(storage.open(requirements))
     t.strictSame((await storage.inspect(requirements)).unindexed, [])
     await storage.rollback(LATEST)

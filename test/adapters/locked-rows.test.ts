@@ -11,7 +11,7 @@ import { pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
 import { apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
-import { addKey, addUser, addUserOnce, changeUser, removeUser, revokeKey } from '../helpers/writes.ts'
+import { addKey, addUser, addUserOnce, changeUser, removeUser, revokeKey, rotateKey } from '../helpers/writes.ts'
 
 const POOL_MAX = 10
 
@@ -62,13 +62,15 @@ test('while the row of a user is locked, other writes and all reads go on', asyn
   t.strictSame(new Set(await blocked.codes), new Set(['unavailable']), 'who waits for the row is told to come again')
   t.equal((await storage.users.find(one))?.version, 1)
   await host.query('rollback')
-  t.equal((await changeUser(storage, one, rename('again'), { updatedAt: timeOf(50) }))?.user.version, 2)
+  t.equal((await changeUser(storage, one, rename('again'), { updatedAt: timeOf(50) })).user.version, 2)
 })
 
 test('while many rows are locked, reads and creations in groups go on', async (t) => {
   const { storage, host } = await withLocked(t, [1, 2, 3].map((n) => idOf('usr', n)), 60_000)
-  const more = Array.from({ length: 60 }, (_, i) =>
-    changeUser(storage, idOf('usr', 1 + i % 3), { email: { value: `x${i}@example.org`, key: `x${i}@example.org` } }, { updatedAt: timeOf(i) }))
+  const more = Array.from({ length: 60 }, (_, i) => {
+    const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
+    return changeUser(storage, idOf('usr', 1 + i % 3), { email }, { updatedAt: timeOf(i) })
+  })
   const blocked = settled(more)
   for (let n = 10; n < 30; n++) {
     await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
@@ -91,7 +93,7 @@ test('while an address is held, other creations and deletions go on', async (t) 
   // Each is alone in its group, and waits for what becomes of the address.
   const blocked = settled(Array.from({ length: 2 * POOL_MAX }, (_, i) => {
     const user = { ...userOf(100 + i), email: held.email }
-    return addUserOnce(storage, user, i % 2 === 0 ? null : idempotencyOf(i))
+    return i % 2 === 0 ? addUser(storage, user) : addUserOnce(storage, user, idempotencyOf(i))
   }))
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
@@ -132,8 +134,7 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   await addKey(storage, apiKeyOf(1))
   const transaction = await host.transaction()
   const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })
-  await kitStorage(hosts).joinTransaction(transaction)
-    .rotateApiKey(idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
+  await rotateKey(hosts.join(transaction), idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
   const revoking = revokeKey(storage, idOf('key', 1), timeOf(2), { successors: true })
   await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
   await transaction.commit()

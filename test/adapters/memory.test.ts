@@ -5,6 +5,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
 import type { JsonObject } from '../../lib/storage/storage.ts'
+import { userOf } from '../helpers/records.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 type Step =
@@ -163,7 +164,6 @@ test('a prefix index finds what a look at every key finds, while prefixes become
 
 test('the pages of a store of several thousand users, after changes and deletions', async (t) => {
   const store = memory()
-  const anyVersion = { ifVersion: null, unlessVersion: [] }
   const users = Array.from({ length: 6_000 }, (_, n) => ({
     id: `usr_${String(n).padStart(4, '0')}`,
     name: `N ${n}`,
@@ -201,20 +201,17 @@ test('the pages of a store of several thousand users, after changes and deletion
   }
 })
 
-const ACTIVE = { status: 'active', statusReason: null } as const
-
 test('a creation that fails claims no address', async (t) => {
   const store = memory()
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
-  const create = (id: string, fields: JsonObject): Promise<unknown> =>
-    addUser(store, { id, name: 'A', email: 'a@b.co', fields, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }, { keys: { emailKey: 'a@b.co', nameKey: 'a' } })
-  await t.rejects(create('usr_1', deep), RangeError)
-  t.match(await create('usr_2', {}), { replayed: false })
+  await t.rejects(addUser(store, userOf(1, { fields: deep })), RangeError)
+  const second = userOf(2, { email: userOf(1).email })
+  t.strictSame(await addUser(store, second), second)
 })
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await addUser(a, { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' }, { keys: { emailKey: 'a@b.co', nameKey: 'a' } })
-  t.equal(await b.users.find('usr_1'), null)
+  await addUser(a, userOf(1))
+  t.equal(await b.users.find(userOf(1).id), null)
 })

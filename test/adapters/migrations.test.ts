@@ -124,8 +124,8 @@ test('newer tables that are compatible are worked with, and changed by newer cod
       searchable: '',
       searchesOthers: false
     }, 'what newer tables lack is not known, but for the indexes of fields')
-    for (const change of [() => storage.open({ migrate: true }), () => storage.rollback(0)]) {
-      await t.rejects(change(), {
+    for (const change of [async () => { await storage.open({ migrate: true }) }, () => storage.rollback(0)]) {
+      await t.rejects(change, {
         code: 'schema_newer',
         message: `the tables are at version ${LATEST + 1}, this code knows ${LATEST}: install a newer fastify-users`
       })
@@ -190,7 +190,7 @@ test('a rollback drops our tables, also if many processes ask for it, and nothin
 test('eight pools migrate and roll back concurrently', async (t) => {
   for (const schema of Array.from({ length: 5 }, () => temporarySchema(t))) {
     const storages = Array.from({ length: 8 }, () => postgres({ connection: pgUrl(), schema, pool: { max: 1 } }))
-    const all = (step: (storage: (typeof storages)[number], i: number) => Promise<void>) =>
+    const all = (step: (storage: (typeof storages)[number], i: number) => Promise<unknown>) =>
       Promise.all(storages.map(step))
     await all((storage) => storage.open({ migrate: true }))
     await all((storage, i) => storage.rollback(i % 2))

@@ -3,7 +3,8 @@ import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
-import type { Storage, WritesOptions } from '../../lib/storage/storage.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import type { WritesOptions } from '../../lib/storage/user-writes.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { startPgBouncer } from '../servers/pgbouncer.mjs'
@@ -13,8 +14,7 @@ import { addUserOnce } from '../helpers/writes.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
-const create = (storage: Storage, n: number) =>
-  addUserOnce(storage, userOf(n), idempotency)
+const create = (storage: Storage, n: number) => addUserOnce(storage, userOf(n), idempotency)
 
 test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
   const tablePrefix = `${temporarySchema(t)}_`
@@ -23,7 +23,7 @@ test('nothing is set on a session, and the tables are in public whatever the sea
   const schemas = await sql('select schemaname from pg_tables where tablename = $1', [`${tablePrefix}users`])
   t.strictSame(schemas, [{ schemaname: 'public' }])
   t.equal((await create(storage, 1)).replayed, false)
-  t.equal((await create(storage, 1)).user.id, userOf(1).id)
+  t.equal((await create(storage, 1)).user?.id, userOf(1).id)
   await storage.rollback(0)
   t.strictSame(await sql("select tablename from pg_tables where tablename like $1 || '%'", [tablePrefix]), [])
   const unlimited = postgres({ connection, pooler: true, statementTimeoutMs: 0, schema: 'public', tablePrefix })

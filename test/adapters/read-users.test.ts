@@ -18,7 +18,7 @@ const USERS = 1001
 /** A store with more users than a part, closed with the test. */
 async function filled<Store extends Storage> (t: Test, storage: Store, length = USERS): Promise<Store> {
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const add = (n: number) => addUser(storage, userOf(n))
   await Promise.all(Array.from({ length }, (_, n) => add(n)))
   return storage

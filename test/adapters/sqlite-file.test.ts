@@ -48,7 +48,7 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(removeUser(storage, userOf(1).id), gone)
     const whole = { atomic: false, idempotency: null }
     await t.rejects(repositoryOf(storage).users.write([], whole), gone, 'a batch')
-    await t.rejects(storage.log.erase(userOf(1).id), gone, 'an erasure')
+    await t.rejects(repositoryOf(storage).events.erase(userOf(1).id), gone, 'an erasure')
     await t.rejects(repositoryOf(storage).webhooks.remove(newId('whk')), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
   })

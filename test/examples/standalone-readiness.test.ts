@@ -17,9 +17,10 @@ test('answers many from one question, good or bad, and asks again later', async 
   let questions = 0
   let isUp = true
   const readiness = createReadiness({
-    async check () {
+    async open () {
       questions++
       if (!isUp) throw new Error('down')
+      return { created: false }
     }
   })
   t.strictSame(await Promise.all([readiness(), readiness(), readiness()]), ['ready', 'ready', 'ready'])
@@ -34,9 +35,10 @@ test('answers many from one question, good or bad, and asks again later', async 
 
 test('says that a database accepts no writes, but not in place of what is wrong', async (t) => {
   const state = (isReadOnly: boolean, code?: string) => createReadiness({
-    isReadOnly: async () => isReadOnly,
-    async check () {
+    server: { isReadOnly: async () => isReadOnly },
+    async open () {
       if (code !== undefined) throw Object.assign(new Error('refused'), { code })
+      return { created: false }
     }
   })()
   t.strictSame(await Promise.all([state(false), state(true), state(true, 'unavailable'), state(true, 'schema_behind')]),

@@ -105,4 +105,7 @@ export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
 /** A filter that matches every user. */
 export const everyone: UserFilter = { emailKey: null, words: null, fields: {} }
 
+/** A filter that matches users with these words. */
+export const having = (...words: string[]): UserFilter => ({ ...everyone, words: [words] })
+
 export const firstPage = (limit = 1000) => ({ order: 'asc', limit, from: { offset: 0 } } as const)

@@ -1,5 +1,5 @@
 // Writes of users and keys in tests that are about something else. They reject what is not done.
-import type { ApiKeyOutcome } from '../../lib/storage/api-key-writes.ts'
+import type { ApiKeyOutcome, ApiKeyWritten } from '../../lib/storage/api-key-writes.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
@@ -29,8 +29,8 @@ interface AddOptions { keys?: UserKeys, event?: NewEvent }
 
 export async function addUser (
   storage: Storage, user: UserRecord, { keys = keysOf(user), event }: AddOptions = {}
-): Promise<void> {
-  await written(storage, { type: 'create', user, keys, event: event ?? null })
+): Promise<UserRecord> {
+  return (await written(storage, { type: 'create', user, keys, event: event ?? null })).user
 }
 
 /** Adds a user once, however often it is called with the same key. */
@@ -73,9 +73,15 @@ export async function revokeKey (
   id: string,
   revokedAt: string,
   { keepOneWith = [], successors = false }: { keepOneWith?: readonly string[], successors?: boolean } = {}
-): Promise<void> {
+): Promise<ApiKeyWritten> {
   const write = { type: 'revoke', id, revokedAt, keepOneWith, successors, event: null } as const
-  done(await repositoryOf(storage).apiKeys.write(write))
+  return done(await repositoryOf(storage).apiKeys.write(write))
+}
+
+export async function rotateKey (
+  storage: Storage, id: string, successor: ApiKeyRecord, times: { now: string, expiresAt: string }
+): Promise<void> {
+  done(await repositoryOf(storage).apiKeys.write({ type: 'rotate', id, successor, ...times, event: null }))
 }
 
 /** How many users there are. */
