@@ -31,9 +31,9 @@ function makeDoor (storage: Storage): Door {
   }
 
   const reads: UserReads = {
-    find: told('users.find', users.find),
-    list: told('users.list', users.list),
-    walk: told('users.walk', users.walk)
+    find: told('users.find', (id, atLeast) => users.find(id, atLeast)),
+    list: told('users.list', (filter, page) => users.list(filter, page)),
+    walk: told('users.walk', (filter, order, onPart, sort) => users.walk(filter, order, onPart, sort))
   }
   const events: EventLog = {
     read: told('log.read', (request) => log.read(request)),
