@@ -11,6 +11,7 @@ import { testApp } from '../helpers/app.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addKey, revokeKey } from '../helpers/writes.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import '../helpers/watch-fetch.ts'
 
 const HOUR = '3600'
@@ -100,7 +101,7 @@ test('LISTEN: refuses a key that was revoked while the connection was lost', asy
   t.equal(await status(key), 401)
 })
 
-test('watchApiKeys reports changes of keys but not their uses, and nothing to a removed listener', async (t) => {
+test('watch reports changes of keys but not their uses, and nothing to a removed listener', async (t) => {
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
@@ -134,7 +135,8 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   // One channel serves the whole database, and the payload names the schema.
   client.on('notification', ({ payload }) => { if (payload === schema) notifications++ })
   await client.query('LISTEN fastify_users_api_keys')
-  await kitStorage(storage).touchApiKey(record.id, new Date().toISOString(), new Date().toISOString())
+  const usedAt = new Date().toISOString()
+  await repositoryOf(storage).apiKeys.write({ type: 'touch', id: record.id, usedAt, ifBefore: usedAt })
   await client.query('SELECT 1')
   t.equal(notifications, 0)
   await revokeKey(storage, record.id, new Date().toISOString())

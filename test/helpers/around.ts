@@ -1,0 +1,29 @@
+// What comes between a store and those who call it, in the store itself.
+import type { CollectionName, RowKey, Storage, Unit } from '../../lib/storage/storage.ts'
+
+/** Makes the call, or not, and gives its value. */
+type Around<Asked> = <Value>(call: () => Promise<Value>, asked: Asked) => Promise<Value>
+
+/** Comes between for `find` in a collection. Returns the store. */
+export function aroundFind<Store extends Storage> (
+  storage: Store, of: CollectionName, around: Around<readonly RowKey[]>
+): Store {
+  const find: Storage['find'] = storage.find.bind(storage)
+  storage.find = (name, keys) => name === of ? around(() => find(name, keys), keys) : find(name, keys)
+  return storage
+}
+
+/** Comes between for units that write a collection. Returns the store. */
+export function aroundCommit<Store extends Storage> (
+  storage: Store, of: CollectionName, around: Around<readonly Unit[]>
+): Store {
+  const commit = storage.commit.bind(storage)
+  storage.commit = (units) => units.some(({ writes }) => writes.some((write) => write.in === of))
+    ? around(() => commit(units), units)
+    : commit(units)
+  return storage
+}
+
+/** True if all that units do is to store when keys were used last. */
+export const areUses = (units: readonly Unit[]): boolean => units.every(({ writes }) => writes.every((write) =>
+  write.in === 'apiKeys' && write.put?.record.lastUsedAt !== write.was?.record.lastUsedAt))
