@@ -45,20 +45,21 @@ export function handlerOf (
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
-  async function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+  function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
     const sent = parseQuery(queryOf(request.url, useSemicolonDelimiter))
     const { tenant, faults = null } = handlerFor === null ? {} : tenantOf(request, operation, sent)
     const parsed = handlerFor === null ? sent : withoutTenant(sent)
     const handle = handlerFor === null || tenant === undefined ? handler : handlerFor(operation, tenant)
-    return handle({
+    const handleWith = (more: readonly Fault[]): Promise<FastifyReply> => handle({
       request,
       reply,
       query: declared === undefined ? {} : typedParameters(parsed, declared),
       pairs: sent.pairs,
-      faults: [...queryFaults(parsed, declared), ...faults === null ? [] : await faults()],
+      faults: [...queryFaults(parsed, declared), ...more],
       collection: collectionOf(request),
       parts: () => bodyOf(request)
     })
+    return faults === null ? handleWith([]) : faults().then(handleWith)
   }
 
   async function handle (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -71,14 +72,14 @@ export function handlerOf (
     }
   }
 
-  return (request, reply) => traced(channels.operation, () => ({
-    operation: operationId,
-    requestId: requestIdOf(request)
-  }), async (trace) => {
-    const answer = await handle(request, reply)
-    if (trace !== null) trace.status = reply.statusCode
-    return answer
-  })
+  const tell = (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    traced(channels.operation, () => ({ operation: operationId, requestId: requestIdOf(request) }), async (trace) => {
+      const answer = await handle(request, reply)
+      if (trace !== null) trace.status = reply.statusCode
+      return answer
+    })
+
+  return (request, reply) => channels.operation.hasSubscribers ? tell(request, reply) : handle(request, reply)
 }
 
 /** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */

@@ -28,6 +28,8 @@ export interface Stored {
   version: number
   /** The tenant that it belongs to. Absent: none. */
   tenant?: string
+  /** When it was changed last. Absent: its collection has no such member. */
+  updatedAt?: string
 }
 
 /**
@@ -71,8 +73,8 @@ export type CollectionName = keyof Collections
 export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
 
 /**
- * A write of a row. `was`: the row that is there, whose version must be the present one; null: there must be none with
- * its id. `put`: the row in its place; null: it is taken away, with all rows that are of it. One of them is there.
+ * A write of a row. `was`: the row that is there, whose version, tenant and (of a user) `updatedAt` are still these, since
+ * an id can be given again with a version that was seen; null: there must be none with its id. `put`: the row in its place; null: it is taken away, with all rows that are of it. One of them is there.
  */
 export type RowWrite<Name extends CollectionName = CollectionName> = {
   [Each in Name]: { in: Each, put: Row<Each> | null, was: Row<Each> | null }

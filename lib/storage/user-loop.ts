@@ -8,10 +8,13 @@ import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
 import { keptWrites, repetitionOf } from './kept-outcomes.ts'
 import type { EventRecord, Idempotency, UserRecord } from './records.ts'
-import type { Outcome, Rewrite, Row, RowWrite, Storage, Unit } from './storage.ts'
+import type { Outcome, Rewrite, Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { creationAlone } from './storage-rules.ts'
 import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
+
+// A write that waits longer for those before it fails: its answer would come too late.
+const TURN_MS = 3000
 
 export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
 
@@ -98,6 +101,12 @@ function planOf (
   return plan
 }
 
+/** The outcome of the one unit of a commit. */
+function onlyOf ([outcome]: readonly Outcome[]): Outcome {
+  if (outcome === undefined) throw new StorageError('fault', 'a unit has no outcome')
+  return outcome
+}
+
 function refusalOf ({ member }: Outcome & { code: 'taken' }): WriteOutcome {
   return typeof member === 'object' ? { code: 'field_taken', field: member.field } : { code: 'email_taken' }
 }
@@ -139,12 +148,6 @@ export function createUserWrites (store: Storage, remembers: number) {
   const inTurn = createKeyedQueue()
   const known = remembers === 0 ? null : new LRUCache<string, UserRecord>({ max: remembers })
 
-  async function commit (unit: Unit): Promise<Outcome> {
-    const [outcome] = await store.commit([unit])
-    if (outcome === undefined) throw new StorageError('fault', 'a unit has no outcome')
-    return outcome
-  }
-
   async function writeAll (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
     const { atomic, idempotency } = options
     const since = performance.now()
@@ -173,7 +176,7 @@ export function createUserWrites (store: Storage, remembers: number) {
           outcomes, run, isAlone, was: before?.was ?? null, isThere: (id) => rows.isThere(id)
         })
         : []
-      const outcome = await commit({ ...unit, writes: [...unit.writes, ...kept] })
+      const outcome = onlyOf(await store.commit([{ ...unit, writes: [...unit.writes, ...kept] }]))
       if (outcome.code === 'ok') {
         // An id may be given again, with a version that was seen before.
         for (const write of writes) known?.delete(idOf(write))
@@ -185,9 +188,15 @@ export function createUserWrites (store: Storage, remembers: number) {
     }
   }
 
-  /** The rows that a write alone meets: of a new user none, until the store says otherwise. */
+  /** The rows that a write alone may meet, without reading: of a new user none; null: they are read. */
+  function guessOf (write: UserWrite, attempt: number, seen: UserRecord | undefined): UserRows | null {
+    if (attempt > 0) return null
+    if (write.type === 'create') return NO_ROWS
+    return seen === undefined ? null : { user: rowOf(seen), away: null }
+  }
+
+  /** The rows that a write alone meets. */
   async function rowsFor (write: UserWrite, attempt: number): Promise<UserRows> {
-    if (write.type === 'create' && attempt === 0) return NO_ROWS
     const id = idOf(write)
     const needsAway = write.type === 'restore' || write.type === 'purge'
     const needsKeys = write.type === 'delete' && write.putAway !== undefined
@@ -214,12 +223,12 @@ export function createUserWrites (store: Storage, remembers: number) {
     for (let attempt = 0; ; attempt++) {
       if (attempt > 0) await pauseBefore(attempt, since)
       const isGuess = attempt === 0 && seen !== undefined
-      const rows = isGuess ? { user: rowOf(seen), away: null } : await rowsFor(write, attempt)
+      const rows = guessOf(write, attempt, seen) ?? await rowsFor(write, attempt)
       const made = decideUser(write, rows, wordsOf)
       // What a guess refuses may be right by now.
       if (isGuess && made.writes.length === 0) continue
       if (made.writes.length === 0) return copyOf(made.outcome)
-      const outcome = await commit(made)
+      const outcome = onlyOf(await store.commit([made]))
       if (outcome.code === 'ok') {
         note(id, made.writes)
         return copyOf(made.outcome)
@@ -242,8 +251,12 @@ export function createUserWrites (store: Storage, remembers: number) {
     /** Makes a write of one user. */
     writeOne (write: UserWrite, { tenant, wordsOf }: WriteScope = {}): Promise<WriteOutcome> {
       const own = writeIn(write, tenant)
+      if (own.type === 'create') return writeNow(own, wordsOf)
+      const since = performance.now()
       // Writers of one user wait for each other here, and need not meet in the store.
-      return own.type === 'create' ? writeNow(own, wordsOf) : inTurn(own.id, () => writeNow(own, wordsOf))
+      return inTurn(own.id, () => performance.now() - since > TURN_MS
+        ? Promise.reject(new StorageError('unavailable', 'other writers keep changing the user'))
+        : writeNow(own, wordsOf))
     },
 
     /**

@@ -1,17 +1,16 @@
 import { type Call, FROM_PROCESS } from '../core/context.ts'
-import { UsersError } from '../core/errors.ts'
+import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
-import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { tenantRequired } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import { accepts, belongsTo } from '../storage/storage-rules.ts'
-import type { NewEvent, UserFilter, UserReads, UserRecord, VersionGuard } from '../storage/storage.ts'
-import type { WriteOutcome, WriteScope } from '../storage/user-writes.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
+import type { UserFilter, UserReads, UserRecord } from '../storage/storage.ts'
+import type { WriteScope } from '../storage/user-writes.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
@@ -46,23 +45,12 @@ export interface UsersServiceOptions {
   makeEvent: MakeEvent
 }
 
-// A patch that waits longer than this in the queue of its user fails, because its answer would come too late.
-const TURN_MS = 3000
-
-/** Attempts to patch fields while other writers keep changing the user. */
-const PATCH_ATTEMPTS = 100
-
 export type UsersService = ReturnType<typeof createUsersService>
 
 /** What a creation has made, or an earlier one with its idempotency key. */
 export interface Creation {
   user: UserRecord
   replayed: boolean
-}
-
-function busyUser (): UsersError {
-  const cause = new Error('other writers keep changing the user')
-  return new UsersError('storage_unavailable', { headers: { 'retry-after': '5' }, cause })
 }
 
 /**
@@ -73,7 +61,6 @@ export function createUsersService (options: UsersServiceOptions) {
   const { repository, scope, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
   const { tenant } = scope
   const { needsTenant = false, hasTenant = false } = options
-  const inTurn = createKeyedQueue()
   const listed = fields?.schema ?? NO_FIELDS
   const checkListQuery = listQueryCheck(pageSize, listed, tenant)
   const checkWalkQuery = walkQueryCheck(listed)
@@ -119,36 +106,13 @@ export function createUsersService (options: UsersServiceOptions) {
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const event = makeEvent('user.created', context)
-    const { outcome, replayed } = await writeAlone(repository, { type: 'create', user, keys, event }, scope, idempotency)
+    const write = { type: 'create', user, keys, event } as const
+    const { outcome, replayed } = idempotency === null
+      ? { outcome: await fromStorage(() => repository.users.writeOne(write, scope)), replayed: false }
+      : await writeAlone(repository, write, scope, idempotency)
     const creation = { user: doneOf(outcome).user, replayed }
     if (!replayed) publish('user.created', creation.user, context, event)
     return creation
-  }
-
-  /** Makes changes that depend on the stored user, so they are written only over that version. */
-  async function changeStored (
-    id: string,
-    changesFor: (before: UserRecord) => ReturnType<typeof changesOf>,
-    guard: VersionGuard,
-    event: NewEvent | null
-  ): Promise<WriteOutcome> {
-    for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
-      const before = await get(id)
-      if (!accepts(guard, before)) return { code: 'version_mismatch' }
-      const checked = changesFor(before)
-      throwFaults([], checked)
-      const { outcome } = await writeAlone(repository, {
-        type: 'update',
-        id,
-        changes: checked.changes,
-        updatedAt: new Date().toISOString(),
-        guard: { ifVersion: [before.version], unlessVersion: [] },
-        event
-      }, scope)
-      // Otherwise another writer was faster.
-      if (outcome.code !== 'version_mismatch') return outcome
-    }
-    throw busyUser()
   }
 
   async function change (
@@ -161,18 +125,26 @@ export function createUsersService (options: UsersServiceOptions) {
     const checked = checkUpdate(patch, id, whole, fields, hasTenant)
     throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
     if (!isUserId(id)) throw userNotFound()
-    await requirePrecondition(id, options)
+    if (requireIfMatch) await requirePrecondition(id, options)
     const { changes, patchFields, storedFaults } = checked
-    const guard = guardOf(options)
     const event = makeEvent('user.updated', context)
-    const asked = performance.now()
-    const updatedAt = new Date().toISOString()
-    const outcome = patchFields === null && storedFaults === null
-      ? (await writeAlone(repository, { type: 'update', id, changes, updatedAt, guard, event }, scope)).outcome
-      : await inTurn(id, async () => {
-        if (performance.now() - asked > TURN_MS) throw busyUser()
-        return changeStored(id, (before) => changesOf(checked, before), guard, event)
-      })
+    let refused: Fault[] = []
+    const outcome = await fromStorage(() => repository.users.writeOne({
+      type: 'update',
+      id,
+      changes: patchFields === null && storedFaults === null
+        ? changes
+        : (before) => {
+            const asked = changesOf(checked, before)
+            if ('changes' in asked) return asked.changes
+            refused = asked.faults
+            return { refused: null }
+          },
+      updatedAt: new Date().toISOString(),
+      guard: guardOf(options),
+      event
+    }, scope))
+    if (outcome.code === 'refused') throw validationFailed(refused)
     const { user, changed, types } = doneOf(outcome)
     if (!changed) return user
     for (const [type, recorded] of publishedTypes('user.updated', types, event)) publish(type, user, context, recorded)

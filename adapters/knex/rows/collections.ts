@@ -32,6 +32,8 @@ export interface SqlCollection<Name extends CollectionName> {
   members: Readonly<Record<string, string>>
   /** The column of the id of the row that it goes with. */
   of: string | null
+  /** The column and the member that a write compares beside the version: an id may be given again with one. */
+  alsoSame?: { column: StoredColumn, valueOf: (row: Row<Name>) => string }
   /** The rows of that collection go with it, which no constraint sees to. */
   takes?: CollectionName
   /** Rows are added only beside one of this collection. */

@@ -58,7 +58,8 @@ function users (words: WordList): SqlCollection<'users'> {
     read: [...USER_COLUMNS, ...KEY_COLUMNS],
     toRow: (row) => ({ record: toUser(row), keys: keysIn(row), of: null }),
     members: {},
-    of: null
+    of: null,
+    alsoSame: { column: moment('updated_at'), valueOf: ({ record }) => record.updatedAt }
   }
 }
 

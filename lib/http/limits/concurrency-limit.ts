@@ -232,15 +232,32 @@ function limitOf (places: number, isQueueing: () => boolean, refusal: () => User
     })
   }
 
-  return async (work, caller = '') => {
-    note(caller)
-    if (queued === 0 && hasPlace(caller)) begin(caller)
-    else await traced(channels.wait, () => ({}), () => place(caller))
-    try {
-      return await work()
-    } finally {
+  /** Runs work that has a place. */
+  function inPlace<Value> (work: () => Promise<Value>, caller: string): Promise<Value> {
+    const leave = (): void => {
       end(caller)
       startWaiting()
     }
+    try {
+      return work().then((value) => {
+        leave()
+        return value
+      }, (error) => {
+        leave()
+        throw error
+      })
+    } catch (error) {
+      leave()
+      return Promise.reject(error)
+    }
+  }
+
+  return (work, caller = '') => {
+    note(caller)
+    if (queued > 0 || !hasPlace(caller)) {
+      return traced(channels.wait, () => ({}), () => place(caller)).then(() => inPlace(work, caller))
+    }
+    begin(caller)
+    return inPlace(work, caller)
   }
 }
