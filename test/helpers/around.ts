@@ -26,4 +26,4 @@ export function aroundCommit<Store extends Storage> (
 
 /** True if all that units do is to store when keys were used last. */
 export const areUses = (units: readonly Unit[]): boolean => units.every(({ writes }) => writes.every((write) =>
-  write.in === 'apiKeys' && write.put?.record.lastUsedAt !== write.was?.record.lastUsedAt))
+  write.in === 'apiKeys' && write.was !== null && write.put?.record.lastUsedAt !== write.was.record.lastUsedAt))
