@@ -1,5 +1,5 @@
 // What comes between a store and those who call it, in the store itself.
-import type { CollectionName, RowKey, Storage, Unit } from '../../lib/storage/storage.ts'
+import type { CollectionName, RowKey, Storage, Unit, UserRecord } from '../../lib/storage/storage.ts'
 
 /** Makes the call, or not, and gives its value. */
 type Around<Asked> = <Value>(call: () => Promise<Value>, asked: Asked) => Promise<Value>
@@ -27,3 +27,28 @@ export function aroundCommit<Store extends Storage> (
 /** True if all that units do is to store when keys were used last. */
 export const areUses = (units: readonly Unit[]): boolean => units.every(({ writes }) => writes.every((write) =>
   write.in === 'apiKeys' && write.was !== null && write.put?.record.lastUsedAt !== write.was.record.lastUsedAt))
+
+/** The users whom units add, or those whom they change. */
+export function usersIn (units: readonly Unit[], which: 'added' | 'changed'): UserRecord[] {
+  const writes = units.flatMap((unit) => unit.writes)
+  return writes.flatMap((write) => {
+    if (write.in !== 'users' || write.put === null) return []
+    return (write.was === null) === (which === 'added') ? [write.put.record] : []
+  })
+}
+
+/** Has somebody else change each user just before a change of it. Returns how often that was. */
+export function overtaken (storage: Storage): () => number {
+  const commit = storage.commit.bind(storage)
+  let count = 0
+  aroundCommit(storage, 'users', async (call, [unit]) => {
+    const [write] = unit?.writes ?? []
+    if (write?.in === 'users' && write.put !== null && write.was !== null) {
+      const { record } = write.was
+      const put = { ...write.put, record: { ...record, name: `Other ${++count}`, version: record.version + 1 } }
+      await commit([{ writes: [{ ...write, put }], events: [], rewrites: [] }])
+    }
+    return call()
+  })
+  return () => count
+}
