@@ -48,6 +48,7 @@ test('the only connection of a pool is not shared while others wait for it', asy
       numFree: () => 0,
       numPendingCreates: () => 0,
       numPendingAcquires: () => waiting,
+      release: () => true,
       on () {}
     },
     acquireConnection: async () => 'the only one',

@@ -10,10 +10,11 @@ import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
-import { deliveryOf, eventOf, keysOf, userOf, webhookOf } from '../helpers/records.ts'
+import { deliveryOf, eventOf, userOf, webhookOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
 const PLATFORM = 'platform-key-of-at-least-32-characters'
@@ -116,11 +117,9 @@ for (const store of stores) {
 }
 
 test('an event that lost its tenant is not sent to an endpoint of a tenant', async (t) => {
-  const storage = kitStorage(memory())
-  const { webhooks: hooks, eventLog: log, tenants } = storage
-  if (hooks === undefined || log === undefined || tenants === undefined) throw new Error('memory keeps all of them')
-  const given = userOf(1, { tenant: 'acme' })
-  await storage.createUser(given, keysOf(given), null, eventOf(1, 'user.created'))
+  const storage = memory()
+  const { events: log, tenants } = repositoryOf(storage)
+  await addUser(storage, userOf(1, { tenant: 'acme' }), { event: eventOf(1, 'user.created') })
   const sent: string[] = []
   const deliver = createDeliver(log, async ({ body }) => {
     sent.push(body)
@@ -134,24 +133,17 @@ test('an event that lost its tenant is not sent to an endpoint of a tenant', asy
 })
 
 test('a tenant without news is not read again, however many tenants have webhooks', async (t) => {
-  const storage = kitStorage(memory())
-  const { webhooks: hooks, eventLog: log } = storage
-  if (hooks === undefined || log === undefined) throw new Error('memory keeps both')
-  const add = async (n: number, tenant: string) => {
-    const given = userOf(n, { tenant })
-    await storage.createUser(given, keysOf(given), null, eventOf(n, 'user.created'))
-  }
+  const storage = memory()
+  const { webhooks: hooks, events: log } = repositoryOf(storage)
+  const add = (n: number, tenant: string) =>
+    addUser(storage, userOf(n, { tenant }), { event: eventOf(n, 'user.created') })
   const reads: string[] = []
   const watched: typeof log = {
+    ...log,
     read (request) {
       reads.push(request.tenant ?? 'all')
       return log.read(request)
-    },
-    find: (id) => log.find(id),
-    history: (subject, page) => log.history(subject, page),
-    erase: (userId) => log.erase(userId),
-    prune: (before, limit) => log.prune(before, limit),
-    pruned: () => log.pruned()
+    }
   }
   const lines = captureLog()
   const fanOut = createFanOut(hooks, watched, Fastify({ logger: { stream: lines.stream } }).log)

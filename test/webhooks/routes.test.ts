@@ -4,7 +4,6 @@ import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { idAt, newId } from '../../lib/core/ids.ts'
 import users from '../../lib/index.ts'
-import { repositoryOf } from '../../lib/storage/repository.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
@@ -198,14 +197,6 @@ test('what it needs', async (t) => {
   await t.rejects(async () => alone.register(webhooks), /register fastify-users first: there is no app\.users/)
   const unlogged = await testApp(t)
   await t.rejects(async () => unlogged.app.register(webhooks), /fastify-users needs the option eventLog/)
-  const { webhooks: _none, ...storage } = memory()
-  const without = await testApp(t, { storage, eventLog: true })
-  await t.rejects(async () => without.app.register(webhooks), /memory keeps no webhooks/)
-  const { insert, find, ...some } = Object(repositoryOf(memory()).webhooks)
-  const unfinished = await testApp(t, { storage: { ...storage, webhooks: { ...some, find: 1 } }, eventLog: true })
-  await t.rejects(async () => unfinished.app.register(webhooks), {
-    message: 'fastify-users/webhooks: the webhooks of the storage memory lack insert, find'
-  })
   const twice = await hooked(t)
   await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks exists already/)
   const wrong = await testApp(t, { eventLog: true })

@@ -1,7 +1,10 @@
 // What every store of webhooks must do, above all when many ask at the same time.
 import { test, type Test } from 'tap'
 import { greatestId, newId } from '../../lib/core/ids.ts'
-import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import type { DeliveryRecord, Storage, WebhookRecord } from '../../lib/storage/storage.ts'
+import type { WebhookStore } from '../../lib/storage/webhook-loop.ts'
+import { apiKeyOf, eventOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { addKey } from '../helpers/writes.ts'
 
@@ -46,9 +49,7 @@ async function opened (
   const storage = await create(t)
   t.teardown(() => storage.close())
   await storage.open({ migrate: true })
-  const { webhooks: store } = storage
-  if (store === undefined) throw new Error('this storage keeps no webhooks')
-  return { storage, store }
+  return { storage, store: repositoryOf(storage).webhooks }
 }
 
 const add = (store: WebhookStore, id: string, deliveries: DeliveryRecord[]) =>
@@ -175,29 +176,13 @@ for (const { name, create } of stores) {
   })
 
   test(`the event before an id, on ${name}`, async (t) => {
-    const { storage, store } = await opened(t, create)
-    t.equal(await store.eventBefore(greatestId('evt')), null)
-    const ids: string[] = []
-    for (let n = 0; n < 4; n++) {
-      const event = { id: newId('evt'), type: 'api_key.created', timestamp: NOW, actor: null, requestId: null }
-      ids.push(event.id)
-      await addKey(storage, {
-        id: newId('key'),
-        name: 'k',
-        scopes: ['users:read'],
-        start: `uk_${String(n).padStart(12, '0')}`,
-        digest: 'x',
-        createdAt: NOW,
-        expiresAt: null,
-        revokedAt: null,
-        lastUsedAt: null,
-        rotatedFrom: null,
-        rotatedAt: null,
-        lifetime: null
-      }, event)
-    }
-    t.equal(await store.eventBefore(greatestId('evt')), ids[3])
-    t.equal(await store.eventBefore(String(ids[2])), ids[1])
-    t.equal(await store.eventBefore(String(ids[0])), null)
+    const { storage } = await opened(t, create)
+    const { log } = storage
+    t.equal(await log.before(greatestId('evt')), null)
+    const ids = [0, 1, 2, 3].map(() => newId('evt'))
+    for (const [n, id] of ids.entries()) await addKey(storage, apiKeyOf(n), eventOf(n, 'api_key.created', { id }))
+    t.equal(await log.before(greatestId('evt')), ids[3])
+    t.equal(await log.before(String(ids[2])), ids[1])
+    t.equal(await log.before(String(ids[0])), null)
   })
 }
