@@ -12,15 +12,13 @@ import type { UnassignedUser } from '../../lib/storage/tenant-loop.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
-import { idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
+import { everyone, firstPage, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { changeUser, removeUser } from '../helpers/writes.ts'
 
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const ACME = 'acme-static-key-of-at-least-32-characters'
-const EVERYONE = { emailKey: null, words: null, fields: {} }
-const ONE = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */
 async function fill (storage: Storage, count: number): Promise<void> {
@@ -36,7 +34,7 @@ async function fill (storage: Storage, count: number): Promise<void> {
 }
 
 const countIn = async (storage: Storage, tenant: string): Promise<number> =>
-  (await storage.users.list({ ...EVERYONE, tenant }, ONE)).total
+  (await storage.users.list({ ...everyone, tenant }, firstPage(1))).total
 
 const assignAll = (storage: Storage) => assignUsers(repositoryOf(storage).tenants.assign, 'acme', () => {})
 
