@@ -30,7 +30,7 @@ test('the SQL copies users, the trash and keys into another schema', async (t) =
     app.users.create({ name, email: `${name}@example.org` })))
   await app.users.delete(String(bob?.id))
   const target = open(to)
-  await target.migrate()
+  await target.open({ migrate: true })
   const recipe = blocks.find((block) => block.text.startsWith('INSERT INTO accounts.'))?.text ?? ''
   await sql(recipe.replaceAll('accounts.', `${to}.`).replaceAll('public.', `${from}.`))
   const copy = await testApp(t, { storage: target, trash: true })

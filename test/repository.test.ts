@@ -4,7 +4,7 @@ import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { METHODS } from '../lib/storage/storage-rules.ts'
+import { missingFrom } from '../lib/storage/storage-rules.ts'
 import { variables } from '../examples/standalone/variables.ts'
 import { plainNode } from './helpers/plain-node.ts'
 
@@ -20,7 +20,7 @@ function firstCells (text: string, heading: string): string[] {
   const section = text.slice(text.indexOf(`${heading}\n`) + heading.length + 1)
   const end = section.search(/^#{2,3} /m)
   const rows = (end === -1 ? section : section.slice(0, end)).split('\n').filter((line) => line.startsWith('| `'))
-  return rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+  return rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name))
 }
 
 test('the docs list every variable of the service, and no other', async (t) => {
@@ -38,9 +38,9 @@ test('the dashboard asks for metrics that the service has, and for all of its ow
   for (const name of names) t.match(page, `\`${name}\``)
 })
 
-test('the guide for adapter authors explains every method, and no other', async (t) => {
+test('the guide for adapter authors explains every method', async (t) => {
   const listed = firstCells(await read('docs', 'writing-an-adapter.md'), '## The methods')
-  t.strictSame(listed.slice(0, METHODS.length), METHODS)
+  t.strictSame(missingFrom({}).filter((name) => name !== 'name' && !listed.includes(name)), [])
 })
 
 test('every script that the documents name exists', async (t) => {

@@ -20,46 +20,21 @@ export interface Progress {
 
 interface Result { status: number, body: Json }
 
-/** A mount whose storage has no batches has no route of them. */
-const lacksBatches = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 404 || error.status === 405)
-
 const isBusy = ({ status }: Result): boolean => status === 429 || status === 503
 
-async function sendAlone (client: Client, user: Selected, change: Change): Promise<Result> {
-  const path = `/users/${user.id}`
-  const headers = { 'if-match': tagOf(user) }
-  try {
-    if (change.op === 'update') await client.send('PATCH', path, { headers, body: change.body, isPatient: true })
-    else if (change.op === 'delete') await client.send('DELETE', path, { headers, isPatient: true })
-    else await client.send('POST', `${path}/restore`, { headers, isPatient: true })
-    return { status: 200, body: null }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status === 0) throw error
-    return { status: error.status, body: error.problem }
-  }
-}
-
-/** Sends changes of some users in one step, or one after the other where there are no batches. */
+/** Sends changes of some users in one step. */
 async function sendTogether (
   client: Client,
   users: readonly Selected[],
   change: Change
 ): Promise<{ results: Result[], retryAfter: number | null }> {
   const operations = users.map((user) => ({ ...change, id: user.id, ifMatch: tagOf(user) }))
-  try {
-    const answer: Answer<{ data: Result[] }> = await client.send('POST', '/users/batch', {
-      headers: { 'idempotency-key': randomKey() },
-      body: { operations },
-      isPatient: true
-    })
-    return { results: answer.body.data, retryAfter: answer.retryAfter }
-  } catch (error) {
-    if (!lacksBatches(error)) throw error
-    const results: Result[] = []
-    for (const user of users) results.push(await sendAlone(client, user, change))
-    return { results, retryAfter: null }
-  }
+  const answer: Answer<{ data: Result[] }> = await client.send('POST', '/users/batch', {
+    headers: { 'idempotency-key': randomKey() },
+    body: { operations },
+    isPatient: true
+  })
+  return { results: answer.body.data, retryAfter: answer.retryAfter }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sqlite } from 'fastify-users/adapters/sqlite'
 
 const storage = sqlite({ filename: 'users.db' })
-await storage.migrate()
+await storage.open({ migrate: true })
 await storage.close()

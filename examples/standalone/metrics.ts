@@ -49,8 +49,9 @@ export function metrics (app: FastifyInstance, storage: Storage, base: string): 
   const deliveries = new Counter({
     name: 'users_deliveries_total', help: 'Attempts to deliver events, by result.', labelNames: ['result'], registers
   })
-  if (storage.connections !== undefined) {
-    const connections = storage.connections.bind(storage)
+  const { server } = storage
+  if (server?.connections !== undefined) {
+    const connections = server.connections.bind(server)
     const gauge = new Gauge({
       name: 'users_connections',
       help: 'Connections of the pool to the database, and calls that wait for one.',

@@ -8,12 +8,12 @@ const ANSWER_MS = 1500
 /** `read-only`: the database answers, and accepts no writes at the moment. */
 type State = 'ready' | 'read-only' | 'unavailable'
 
-type Checked = Pick<Storage, 'check'> & Partial<Pick<Storage, 'isReadOnly'>>
+type Checked = Pick<Storage, 'open' | 'server'>
 
 async function stateOf (storage: Checked): Promise<State> {
-  const isReadOnly = await storage.isReadOnly?.() ?? false
+  const isReadOnly = await storage.server?.isReadOnly?.() ?? false
   try {
-    await storage.check()
+    await storage.open()
   } catch (error) {
     // A database that was set to be read-only is refused as one that is away is; a wrong schema is another matter.
     if (!isReadOnly || Object(error).code !== 'unavailable') return 'unavailable'

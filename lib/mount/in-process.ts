@@ -103,7 +103,6 @@ export interface UserMethods<Fields = UserFields> {
    * became of it. With `atomic`, one that is refused undoes all.
    * @throws `validation_failed`, `batch_failed`, `idempotency_key_reused`, `idempotency_in_progress`,
    * `storage_unavailable`
-   * @throws TypeError if the storage has no batches (`singleWrites`)
    */
   batch (
     operations: ReadonlyArray<UserOperation<Fields>>,

@@ -1,27 +1,27 @@
 // Concurrent reads that are combined into one statement, or done once for all.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { gather } from '../../lib/core/gather.ts'
-import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { everyone, idOf, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 
 for (const { name, create: make } of stores) {
   test(`${name}: concurrent reads each get their own result`, async (t) => {
     const storage = await migrated(t, await make(t))
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => addUser(storage, userOf(n))
     await Promise.all(numbers(200).map(create))
     const odd = ['usr_\0', '\ud800', "'; DROP TABLE users; --", '{a,"b}']
     const ids = [...numbers(300).map((n) => idOf('usr', n)), idOf('usr', 7), ...odd]
-    const users = await Promise.all(ids.map((id) => storage.findUser(id)))
+    const users = await Promise.all(ids.map((id) => storage.users.find(id)))
     t.strictSame(users, ids.map((_, n) => n < 200 ? userOf(n) : n === 300 ? userOf(7) : null))
     for (const user of users) if (user !== null) user.name = 'changed by a caller'
-    const twice = [storage.findUser(idOf('usr', 7)), storage.findUser(idOf('usr', 7))]
+    const twice = [storage.users.find(idOf('usr', 7)), storage.users.find(idOf('usr', 7))]
     t.strictSame(await Promise.all(twice), [userOf(7), userOf(7)])
 
-    const list = (offset: number) => storage.listUsers(everyone, { order: 'asc', limit: 3, from: { offset } })
+    const list = (offset: number) => storage.users.list(everyone, { order: 'asc', limit: 3, from: { offset } })
     const offsets = [0, 0, 100, 100, 0]
     const pages = await Promise.all(offsets.map(list))
     const seen = pages.map(({ items, total }) => [items.map(({ id }) => id), total])
@@ -32,8 +32,8 @@ for (const { name, create: make } of stores) {
 
   test(`${name}: every list that is asked for after the answer to a creation has the new user`, async (t) => {
     const storage = await migrated(t, await make(t))
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
-    const list = () => storage.listUsers(everyone, { order: 'asc', limit: 3, from: { offset: 0 } })
+    const create = (n: number) => addUser(storage, userOf(n))
+    const list = () => storage.users.list(everyone, { order: 'asc', limit: 3, from: { offset: 0 } })
     await Promise.all(numbers(200).map(create))
     // Others ask for the same list at the same moment.
     const results = await Promise.all(numbers(100).map(async (n) => {
@@ -41,7 +41,7 @@ for (const { name, create: make } of stores) {
       await create(200 + n)
       const { total } = await list()
       await before
-      return { total, id: (await storage.findUser(idOf('usr', 200 + n)))?.id }
+      return { total, id: (await storage.users.find(idOf('usr', 200 + n)))?.id }
     }))
     t.strictSame(results.map(({ id }) => id), numbers(100).map((n) => idOf('usr', 200 + n)))
     t.equal((await list()).total, 300)

@@ -2,18 +2,17 @@
 import { EventEmitter, once } from 'node:events'
 import knex from 'knex'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import type { PoolExecutor } from '../../adapters/knex/connection/executor.ts'
 import { createPoolExecutor } from '../../adapters/knex/connection/pool-executor.ts'
 import { createCompaction } from '../../adapters/knex/counting/compaction.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
-import { count } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { insertUsers, plainId } from '../helpers/plain-users.ts'
 import { connectPg, pgHost } from '../helpers/postgres.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { count } from '../helpers/writes.ts'
 
 const A_ROUND_MS = 30_000
 
@@ -54,14 +53,14 @@ test('an open transaction that has written users delays the boundary, and nobody
   t.equal((await state())?.['boundary'], '', 'the second leaves the round to the first')
   await running
   t.equal((await state())?.['boundary'], '', 'the first has given up for now')
-  t.equal(await count(kitStorage(storage)), 2000)
+  t.equal(await count(storage), 2000)
   await writer.query('COMMIT')
-  t.equal(await count(kitStorage(storage)), 2010)
+  t.equal(await count(storage), 2010)
   await until('a new boundary', async () => {
     await second.run()
     return (await state())?.['boundary'] !== ''
   }, A_ROUND_MS)
-  t.equal(await count(kitStorage(storage)), 2010)
+  t.equal(await count(storage), 2010)
   t.strictSame(await storage.verifyCounts(), { users: 2010, counted: 2010, wrong: 0, malformed: [] })
 
   await sql(insertUsers(names.users, 5001, 7000))

@@ -1,11 +1,11 @@
 // A server that gives a pool fewer connections than it wants: they are shared, and nobody is refused.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
 import { urlOfRole } from '../helpers/postgres.ts'
+import { idOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser } from '../helpers/writes.ts'
 
 test('a pool that is larger than the server\'s limit does with the connections that it gets', async (t) => {
   const schema = temporarySchema(t)
@@ -34,12 +34,12 @@ test('a server that gives no connection at all is unavailable, and the pool grow
   const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
   const storage = postgres({ connection: url, schema, listen: false })
   t.teardown(() => storage.close())
-  await storage.migrate()
-  await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+  await storage.open({ migrate: true })
+  await addUser(storage, userOf(1))
   await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 0`)
   await sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])
   const refused = { name: 'StorageError', code: 'unavailable', driverCode: '53300' }
-  const ask = () => kitStorage(storage).updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion)
+  const ask = () => changeUser(storage, idOf('usr', 1), rename('B'), { updatedAt: timeOf(1) })
   for (const result of await Promise.allSettled(Array.from({ length: 20 }, ask))) {
     t.match(result, { status: 'rejected', reason: { name: 'StorageError', code: 'unavailable' } })
   }

@@ -1,20 +1,20 @@
 // Totals are exact whoever writes users: through the storage, past it, without rights on our tables, or concurrently.
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import type { KnexStorage } from '../../adapters/knex/knex-storage.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { anyVersion, count, everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { insertUsers, plainId, USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgHost, urlOfRole } from '../helpers/postgres.ts'
+import { everyone, idOf, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addUser, count, removeUser } from '../helpers/writes.ts'
 
 const COMPACTION_MS = 60_000
 const isSql = (storage: Storage): storage is KnexStorage => 'verifyCounts' in storage
@@ -24,13 +24,13 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const storage = await migrated(t, await make(t))
     if (!isSql(storage)) throw new Error('no storage in SQL')
     const users = Array.from({ length: 1600 }, (_, n) => userOf(n))
-    await Promise.all(users.map((user) => kitStorage(storage).createUser(user, keysOf(user), null)))
-    t.equal(await count(kitStorage(storage)), 1600)
-    for (const { id } of users.slice(0, 700)) await kitStorage(storage).deleteUser(id, anyVersion)
-    t.equal(await count(kitStorage(storage)), 900)
-    const first = await storage.listUsers(everyone, { order: 'asc', limit: 2, from: { offset: 0 } })
+    await Promise.all(users.map((user) => addUser(storage, user)))
+    t.equal(await count(storage), 1600)
+    for (const { id } of users.slice(0, 700)) await removeUser(storage, id)
+    t.equal(await count(storage), 900)
+    const first = await storage.users.list(everyone, { order: 'asc', limit: 2, from: { offset: 0 } })
     t.strictSame(first.items, [userOf(700), userOf(701)])
-    const last = await storage.listUsers(everyone, { order: 'desc', limit: 2, from: { after: idOf('usr', 702) } })
+    const last = await storage.users.list(everyone, { order: 'desc', limit: 2, from: { after: idOf('usr', 702) } })
     t.strictSame(last.items, [userOf(701), userOf(700)])
     t.match(await storage.verifyCounts(), { users: 900, counted: 900, wrong: 0, malformed: [] })
   })
@@ -81,7 +81,7 @@ test('a role that writes users needs no rights on the counting tables', async (t
   await storage.rebuildCounts()
   await client.query(`DELETE FROM ${users} WHERE id <= '${plainId(6000)}'`)
   await until('the compaction of all changes', async () => {
-    t.equal(await count(kitStorage(storage)), 34_000)
+    t.equal(await count(storage), 34_000)
     return (await sql(`SELECT 1 FROM ${changes}`)).length === 0
   }, COMPACTION_MS)
   t.strictSame(await storage.verifyCounts(), { users: 34_000, counted: 34_000, wrong: 0, malformed: [] })
@@ -101,7 +101,7 @@ test('a snapshot that is older than a TRUNCATE of the table sees its own users a
   await sql(`TRUNCATE ${users} CASCADE`)
   await transaction.raw(insertUsers(users, 11, 15))
   const page = { order: 'asc', limit: 3, from: { offset: 1 } } as const
-  const { items, total } = await storage.joinTransaction(transaction).listUsers(everyone, page)
+  const { items, total } = await storage.join(transaction).users.list(everyone, page)
   t.strictSame({ ids: items.map(({ id }) => id), total }, { ids: [12, 13, 14].map(plainId), total: 5 })
   await transaction.commit()
 })
@@ -116,7 +116,7 @@ test('empty blocks are deleted, and a publication of all tables disturbs nothing
   await storage.rebuildCounts()
   await sql(`DELETE FROM ${users} WHERE id <= '${plainId(4000)}'`)
   await until('the deletion of empty blocks', async () => {
-    t.equal(await count(kitStorage(storage)), 1000)
+    t.equal(await count(storage), 1000)
     return (await sql(`SELECT 1 FROM ${blocks}`)).length <= 6
   }, COMPACTION_MS)
   t.strictSame(await storage.verifyCounts(), { users: 1000, counted: 1000, wrong: 0, malformed: [] })
@@ -125,7 +125,7 @@ test('empty blocks are deleted, and a publication of all tables disturbs nothing
 test('a storage can be closed while another transaction locks what its compaction needs', async (t) => {
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const { users } = namesOf({ schema }, true)
   await sql(insertUsers(users, 1, 5000))
   const blocker = await connectPg(t)
@@ -141,16 +141,16 @@ for (const { driver, skip } of sqliteDrivers) {
     const storage = await migrated(t, sqlite({ filename, driver, busyTimeoutMs: 0 }))
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => addUser(storage, userOf(n))
     await create(1)
     await other.raw('BEGIN IMMEDIATE')
     await t.rejects(create(2), { code: 'unavailable' })
-    t.equal(await count(kitStorage(storage)), 1)
+    t.equal(await count(storage), 1)
     await other.raw(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
       SELECT '${plainId(9)}', name, name_key, email, '9', version, created_at, updated_at FROM fastify_users_users`)
     await other.raw('COMMIT')
-    t.equal(await count(kitStorage(storage)), 2)
+    t.equal(await count(storage), 2)
     await create(3)
-    t.equal(await count(kitStorage(storage)), 3)
+    t.equal(await count(storage), 3)
   })
 }

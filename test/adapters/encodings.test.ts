@@ -24,9 +24,9 @@ for (const encoding of ['LATIN1', 'SQL_ASCII', 'WIN1252', 'EUC_JP']) {
     const refusal = { name: 'StorageError', code: 'fault', message }
     const storage = postgres({ connection })
     t.teardown(() => storage.close())
-    await t.rejects(storage.migrate(), refusal)
-    await t.rejects(storage.check(), refusal)
-    await t.rejects(storage.check(), refusal, 'however often it is asked')
+    await t.rejects(storage.open({ migrate: true }), refusal)
+    await t.rejects(storage.open(), refusal)
+    await t.rejects(storage.open(), refusal, 'however often it is asked')
     await t.rejects(testApp(t, { storage: postgres({ connection }) }), refusal)
     t.strictSame(await run(['migrate'], { DATABASE_URL: connection }), { code: 1, out: '', err: `${message}\n` })
   })
@@ -35,6 +35,6 @@ for (const encoding of ['LATIN1', 'SQL_ASCII', 'WIN1252', 'EUC_JP']) {
 test('a database in UTF8 is right, as often as it is asked', async (t) => {
   const storage = postgres({ connection: await databaseIn(t, 'UTF8') })
   t.teardown(() => storage.close())
-  await storage.migrate()
-  await storage.check()
+  await storage.open({ migrate: true })
+  await storage.open()
 })

@@ -6,9 +6,10 @@ import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage } from '../../lib/index.ts'
-import { firstPage } from '../../adapters/testing/list-values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
+import { firstPage } from '../helpers/records.ts'
 import { runScript, sqliteDriver } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -16,7 +17,7 @@ import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stor
 const NAMES = ['zxvkjq', 'kjqzvx', 'xqjkvz']
 const searchable = { schema: Type.Object({ phone: Type.Optional(Type.String()) }), searchable: ['phone'] }
 // No idempotency key expires.
-const prune = (storage: Storage) => storage.prune(new Date().toISOString())
+const prune = (storage: Storage) => repositoryOf(storage).prune(new Date().toISOString())
 
 /** Makes people in every way that keeps copies, among others who stay, and erases them. */
 async function erasePeople (t: Test, storage: Storage): Promise<void> {
@@ -46,7 +47,7 @@ test('no byte of an SQLite file has values of erased people once it is cleaned a
   const filename = join(await temporaryDirectory(t), 'users.db')
   const storage = sqlite({ filename, driver: sqliteDriver })
   await erasePeople(t, storage)
-  const others = () => storage.listUsers({ emailKey: null, words: [['other']], fields: {} }, firstPage(100))
+  const others = () => storage.users.list({ emailKey: null, words: [['other']], fields: {} }, firstPage(100))
   const before = await others()
   t.equal(before.total, 60)
   await prune(storage)

@@ -1,17 +1,19 @@
 // Erasure of events: while others prune the log, while its transaction stays open, and of very many.
 import { test, type Test } from 'tap'
-import { type DeletionEvent, type KitStorage, kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { knexStorage, type KnexStorage } from '../../adapters/knex/index.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
-import type { EventRecord, NewEvent, UserWrite } from '../../lib/storage/storage.ts'
+import { type Repository, repositoryOf } from '../../lib/storage/repository.ts'
+import type { NewEvent } from '../../lib/storage/storage.ts'
+import type { UserWrite } from '../../lib/storage/user-writes.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { anyVersion, rename, userOf } from '../helpers/records.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser, wholeLog } from '../helpers/writes.ts'
 
 const context = { actor: null, requestId: null }
 const eventOf = (type: string): NewEvent => {
@@ -19,39 +21,28 @@ const eventOf = (type: string): NewEvent => {
   if (event === null) throw new Error('there is an event')
   return event
 }
-const erasure = (): DeletionEvent => ({ ...eventOf('user.deleted'), erase: true })
+const erasure = () => ({ event: eventOf('user.deleted'), erase: true })
+const LATER = '2026-02-02T00:00:00.000Z'
 
 async function hostStore (t: Test) {
   const schema = temporarySchema(t)
   const host = postgresKnex(t)
   const store = knexStorage(host, { schema })
   t.teardown(() => store.close())
-  await store.migrate()
+  await store.open({ migrate: true })
   return { schema, host, store }
-}
-
-/** All events, page by page. */
-async function allEvents ({ eventLog }: KnexStorage): Promise<EventRecord[]> {
-  const all: EventRecord[] = []
-  while (true) {
-    const page = await eventLog.read({ after: all.at(-1)?.id ?? null, limit: 1000, types: null })
-    if (page === null) throw new Error('the event is not there')
-    all.push(...page.events)
-    if (!page.more) return all
-  }
 }
 
 test('an erasure leaves no value, though others prune the log meanwhile', async (t) => {
   const { schema, host, store } = await hostStore(t)
   const user = userOf(1)
-  await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
-  await kitStorage(store)
-    .updateUser(user.id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  await addUser(store, user, { event: eventOf('user.created') })
+  await changeUser(store, user.id, rename('new'), { updatedAt: LATER, event: eventOf('user.updated') })
   const columns = 'type, happened_at, context, subject, data, before'
   await sql(`INSERT INTO "${schema}".fastify_users_events (id, ${columns})
     SELECT 'evt_0' || lpad(n::text, 25, '0'), type, '2020-01-01', context, subject, data, before
     FROM "${schema}".fastify_users_events, generate_series(1, 1200) AS n WHERE type = 'user.updated'`)
-  t.equal((await allEvents(store)).length, 1202)
+  t.equal((await wholeLog(store)).length, 1202)
   const other = postgres({ connection: pgUrl(), schema })
   t.teardown(() => other.close())
   let pruned = 0
@@ -63,9 +54,9 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
     }
     return send()
   })
-  await kitStorage(store).deleteUser(user.id, anyVersion, erasure())
+  await removeUser(store, user.id, erasure())
   t.equal(pruned, 1)
-  const events = await allEvents(store)
+  const events = await wholeLog(store)
   t.ok(events.length < 1202)
   t.strictSame(events.filter(({ data, before }) => data['name'] !== null || Object(before)?.name === 'new'), [])
 })
@@ -73,19 +64,19 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
 test('an open erasure transaction does not delay the events of other users', async (t) => {
   const { host, store } = await hostStore(t)
   const ann = userOf(1)
-  await kitStorage(store).createUser(ann, keysOf(ann), null, eventOf('user.created'))
+  await addUser(store, ann, { event: eventOf('user.created') })
   const trx = await host.transaction()
-  await kitStorage(store).joinTransaction(trx).deleteUser(ann.id, anyVersion, erasure())
+  await removeUser(store.join(trx), ann.id, erasure())
   // Several rounds: her event is not given up, though whoever took its place in the sequence has ended.
   const others: string[] = []
   for (let n = 2; n < 8; n++) {
     const user = userOf(n)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     others.push(user.id)
-    t.strictSame((await allEvents(store)).map(({ subject }) => subject), others)
+    t.strictSame((await wholeLog(store)).map(({ subject }) => subject), others)
   }
   await trx.commit()
-  const events = await allEvents(store)
+  const events = await wholeLog(store)
   t.strictSame(events.map(({ subject }) => subject), [...others, ann.id, ann.id])
   t.strictSame(events.slice(-2).map(({ type, data }) => [type, data['name']]), [
     ['user.created', null], ['user.deleted', null]
@@ -96,44 +87,46 @@ test('an event that is erased before it has its position is not given up with th
   const { host, store } = await hostStore(t)
   const create = async (n: number) => {
     const user = userOf(n)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     return user.id
   }
   const ann = await create(1)
-  await allEvents(store)
+  await wholeLog(store)
   const writing = await host.transaction()
-  await kitStorage(store).joinTransaction(writing)
-    .updateUser(ann, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, eventOf('user.updated'))
+  await changeUser(store.join(writing), ann, rename('new'), { updatedAt: LATER, event: eventOf('user.updated') })
   // Now the place of its event is a gap, behind which the search has gone on.
   for (let n = 2; n < 6; n++) {
     await create(n)
-    await allEvents(store)
+    await wholeLog(store)
   }
   await writing.commit()
   const erasing = await host.transaction()
-  await kitStorage(store).joinTransaction(erasing).deleteUser(ann, anyVersion, erasure())
+  await removeUser(store.join(erasing), ann, erasure())
   for (let n = 6; n < 10; n++) {
     await create(n)
-    await allEvents(store)
+    await wholeLog(store)
   }
   await erasing.commit()
-  const ofAnn = (await allEvents(store)).filter(({ subject }) => subject === ann)
+  const ofAnn = (await wholeLog(store)).filter(({ subject }) => subject === ann)
   t.strictSame(ofAnn.map(({ type }) => type), ['user.created', 'user.updated', 'user.deleted'])
 })
 
+const ALONE = { atomic: false, idempotency: null }
+const deletion = (id: string): UserWrite =>
+  ({ type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true })
+
 /** The ways in which the events of a user are erased. */
-const ways: Array<[name: string, run: (store: KitStorage, id: string) => Promise<unknown>]> = [
-  ['a deletion', (store, id) => store.deleteUser(id, anyVersion, erasure())],
-  ['a purge', async (store, id) => {
-    await store.putAwayUser(id, anyVersion, { deletedAt: '2026-02-02T00:00:00.000Z', deletedBy: null })
-    await store.purgeUser(id, anyVersion, null, erasure())
+const ways: Array<[name: string, run: (repository: Repository, id: string) => Promise<unknown>]> = [
+  ['a deletion', ({ users }, id) => users.writeOne(deletion(id))],
+  ['a purge', async ({ users }, id) => {
+    const putAway = { deletedAt: LATER, deletedBy: null }
+    await users.writeOne({ type: 'delete', id, guard: anyVersion, event: null, erase: false, putAway })
+    const event = eventOf('user.purged')
+    await users.writeOne({ type: 'purge', id, guard: anyVersion, putAwayBefore: null, event, erase: true })
   }],
-  ['a deletion in a batch', async (store, id) => {
-    // The second one finds nobody.
-    const write: UserWrite = { type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true }
-    await store.writeUsers([write, write], { atomic: false, idempotency: null })
-  }],
-  ['an erasure alone', async (store, id) => store.eventLog?.erase(id)]
+  // The second one finds nobody.
+  ['a deletion in a batch', ({ users }, id) => users.write([deletion(id), deletion(id)], ALONE)],
+  ['an erasure alone', ({ events }, id) => events.erase(id)]
 ]
 
 for (const [name, run] of ways) {
@@ -153,12 +146,12 @@ for (const [name, run] of ways) {
     })
     const store = await migrated(t, storageOnKnex(host, { schema }, { limits: { wait: total, busy: 0, total } }))
     const user = userOf(1)
-    await kitStorage(store).createUser(user, keysOf(user), null, eventOf('user.created'))
+    await addUser(store, user, { event: eventOf('user.created') })
     const events = `"${schema}".fastify_users_events`
     const columns = 'type, happened_at, context, subject, data, before'
     await sql(`INSERT INTO ${events} (id, ${columns}) SELECT 'evt_0' || lpad(n::text, 25, '0'), ${columns}
       FROM ${events}, generate_series(1, 6000) AS n`)
-    await run(kitStorage(store), user.id)
+    await run(repositoryOf(store), user.id)
     t.equal(isLate, true)
     const named = await sql(`SELECT count(*) FROM ${events} WHERE data ->> 'name' IS NOT NULL`)
     t.strictSame(named, [{ count: '0' }])

@@ -1,16 +1,15 @@
 // How PostgreSQL's events get their positions, where it is hardest: open transactions, a dump, rights, several readers.
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const ACTIVE = { status: 'active', statusReason: null } as const
 
-const ANY = { ifVersion: null, unlessVersion: [] }
 const now = () => new Date().toISOString()
 const eventOf = (type: string): NewEvent =>
   ({ id: newId('evt'), type, timestamp: now(), actor: null, requestId: null })
@@ -19,7 +18,7 @@ async function openStore (t: Test) {
   const schema = temporarySchema(t)
   const store = postgres({ connection: pgUrl(), schema })
   t.teardown(() => store.close())
-  await store.migrate()
+  await store.open({ migrate: true })
   return { store, schema }
 }
 
@@ -28,14 +27,14 @@ async function create (store: Storage): Promise<string> {
   const time = now()
   const times = { createdAt: time, updatedAt: time }
   const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, ...times }
-  await kitStorage(store).createUser(user, { emailKey: email, nameKey: 'ann' }, null, eventOf('user.created'))
+  await addUser(store, user, { keys: { emailKey: email, nameKey: 'ann' }, event: eventOf('user.created') })
   return user.id
 }
 
 async function readAfter (store: Storage, after: string | null): Promise<EventRecord[]> {
   const all: EventRecord[] = []
   while (true) {
-    const page = await store.eventLog?.read({ after: all.at(-1)?.id ?? after, limit: 50, types: null })
+    const page = await store.log.read({ after: all.at(-1)?.id ?? after, limit: 50, types: null })
     if (page === undefined || page === null) throw new Error('the event is not there')
     all.push(...page.events)
     if (!page.more) return all
@@ -154,10 +153,10 @@ test('many readers and writers in several processes agree on the order', async (
     log.push(...(await readAfter(each, log.at(-1) ?? null)).map((event) => event.id))
     return log.length >= 305
   }, 30_000))
-  const stores = all.map(kitStorage)
   const writes = Array.from({ length: 300 }, (_, n) => {
     const name = { value: `Name ${n}`, key: `name ${n}` }
-    return stores[n % 3]?.updateUser(String(ids[n % 5]), { name }, now(), ANY, eventOf('user.updated'))
+    const event = eventOf('user.updated')
+    return changeUser(all[n % 3] ?? store, String(ids[n % 5]), { name }, { updatedAt: now(), event })
   })
   await Promise.all(writes)
   await Promise.all(readers)
@@ -194,7 +193,7 @@ test('many calls at the same time beside slow transactions leave no committed ev
   let last: string | null = null
   const reading = others.map(async (other) => {
     while (!writing.isOver) {
-      const page = await other.eventLog?.read({ after: last, limit: 1000, types: null })
+      const page = await other.log.read({ after: last, limit: 1000, types: null })
       last = page?.events.at(-1)?.id ?? last
     }
   })
@@ -240,8 +239,8 @@ test('who may read and write our tables, and number events, can read the log', a
   const weak = postgres({ connection: url.href, schema })
   t.teardown(() => weak.close())
   const id = await create(weak)
-  await kitStorage(weak).updateUser(id, { name: { value: 'X', key: 'x' } }, now(), ANY, eventOf('user.updated'))
-  await kitStorage(weak).deleteUser(id, ANY, { ...eventOf('user.deleted'), erase: true })
+  await changeUser(weak, id, { name: { value: 'X', key: 'x' } }, { updatedAt: now(), event: eventOf('user.updated') })
+  await removeUser(weak, id, { event: eventOf('user.deleted'), erase: true })
   t.equal((await readAfter(weak, null)).length, 3)
-  t.equal(await weak.eventLog?.prune(now(), 10), 2)
+  t.equal(await weak.log.prune(now(), 10), 2)
 })

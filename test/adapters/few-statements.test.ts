@@ -2,15 +2,15 @@
 import type { Knex } from 'knex'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
-import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { PageRequest, UserChanges } from '../../lib/storage/storage.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
+import { everyone, idOf, keysOf, rename, userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser, changeUser } from '../helpers/writes.ts'
 
 const LATER = '2026-02-02T00:00:00.000Z'
 const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
@@ -65,8 +65,8 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     const { host, options } = hostOf(t, kind)
     const storage = storages[where](host, options, ownSettings)
     t.teardown(() => storage.close())
-    await storage.migrate()
-    await kitStorage(storage).createUser(userOf(999), keysOf(userOf(999)), null)
+    await storage.open({ migrate: true })
+    await addUser(storage, userOf(999))
     // From now on SQLite takes the table for a small one.
     if (kind === 'sqlite') await host.raw('ANALYZE')
     const plans = kind === 'sqlite' && where === 'a pool of our own' ? await plansOf(host) : null
@@ -84,20 +84,19 @@ for (const [kind, where] of (['sqlite', 'postgres'] as const).flatMap((kind) =>
     }
     const update = (changes: UserChanges, ifVersion: number[] | null) => async (n: number) => {
       const guard = { ifVersion, unlessVersion: [] }
-      t.equal((await kitStorage(storage).updateUser(idOf('usr', n), changes, LATER, guard))?.changed, true)
+      t.equal((await changeUser(storage, idOf('usr', n), changes, { updatedAt: LATER, guard })).changed, true)
     }
-    t.equal(await cost((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)), 1)
+    t.equal(await cost((n) => addUser(storage, userOf(n))), 1)
     t.equal(await cost(update(rename('new'), null)), 1)
     t.equal(await cost(update({ fields: { n: 1 } }, [2])), 1)
     t.equal(await cost(update({ ...rename('both'), fields: {} }, [3])), 1)
-    const kit = kitStorage(storage)
-    const unchanging = await cost((n) => kit.updateUser(idOf('usr', n), rename('both'), LATER, anyVersion))
+    const unchanging = await cost((n) => changeUser(storage, idOf('usr', n), rename('both'), { updatedAt: LATER }))
     t.ok(unchanging < 20, 'updates that change nothing are combined too')
-    const finding = await cost(async (n) => { t.equal((await storage.findUser(idOf('usr', n)))?.version, 4) })
+    const finding = await cost(async (n) => { t.equal((await storage.users.find(idOf('usr', n)))?.version, 4) })
     t.ok(finding <= 4)
     const listing = await cost(async (n) => {
       const { emailKey } = keysOf(userOf(n))
-      const { items } = await storage.listUsers({ ...everyone, emailKey }, PAGE)
+      const { items } = await storage.users.list({ ...everyone, emailKey }, PAGE)
       t.strictSame(items.map(({ id }) => id), [idOf('usr', n)])
     })
     t.ok(listing <= 4)
@@ -112,12 +111,12 @@ test("statements that are kept on a host's connection see its changes of the sch
   const filename = join(await temporaryDirectory(t), 'app.db')
   const host = sqliteHost(filename)
   const storage = knexStorage(host)
-  await storage.migrate()
-  await Promise.all(numbers(40).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+  await storage.open({ migrate: true })
+  await Promise.all(numbers(40).map((n) => addUser(storage, userOf(n))))
   const readAll = async () => {
-    const users = await Promise.all(numbers(40).map((n) => storage.findUser(idOf('usr', n))))
+    const users = await Promise.all(numbers(40).map((n) => storage.users.find(idOf('usr', n))))
     const pages = await Promise.all([0, 20].map((offset) =>
-      storage.listUsers(everyone, { ...PAGE, from: { offset } })))
+      storage.users.list(everyone, { ...PAGE, from: { offset } })))
     return [users, pages.map(({ items }) => items).flat()]
   }
   const all = numbers(40).map((n) => userOf(n))

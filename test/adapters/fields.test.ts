@@ -1,17 +1,17 @@
 // The host's own fields in SQL: their column, and the indexes of those that lists are filtered by.
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { everyone, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
+import { everyone, userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 const LONG_NAME = 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)
@@ -26,18 +26,19 @@ test('indexes of fields come with migrate(), go with a rollback, and leave neigh
   for (const [storage, neighbour] of pairs) {
     t.teardown(() => Promise.all([storage.close(), neighbour.close()]))
     const requirements = { filterable: ['plan', 'Plan', LONG_NAME] }
-    await neighbour.migrate(requirements)
-    await storage.migrate()
+    await neighbour.open({ migrate: true, ...requirements })
+    await storage.open({ migrate: true })
     t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable)
-    await t.rejects(storage.check(requirements), { code: 'schema_behind' })
-    await Promise.all([{ filterable: ['plan'] }, requirements, requirements].map((each) => storage.migrate(each)))
-    await t.resolves(storage.check(requirements))
+    await t.rejects(storage.open(requirements), { code: 'schema_behind' })
+    await Promise.all([{ filterable: ['plan'] }, requirements, requirements].map((each) =>
+      storage.open({ migrate: true, ...each })))
+    await t.resolves(storage.open(requirements))
     t.strictSame((await storage.inspect(requirements)).unindexed, [])
     await storage.rollback(LATEST)
-    await t.resolves(storage.check(requirements))
+    await t.resolves(storage.open(requirements))
     await storage.rollback(0)
     t.match(await neighbour.inspect(requirements), { version: LATEST, missing: [], unindexed: [], notUnique: [] })
-    await storage.migrate()
+    await storage.open({ migrate: true })
     t.strictSame((await storage.inspect(requirements)).unindexed, requirements.filterable, 'they went with the table')
   }
 })
@@ -47,10 +48,10 @@ test('a field whose name could change the SQL is refused', async (t) => {
   const storages = [sqlite({ filename }), postgres({ connection: pgUrl(), schema: temporarySchema(t) })]
   for (const storage of storages) {
     await migrated(t, storage)
-    const filtering = async () => { await storage.listUsers({ ...everyone, fields: { "a'": 1 } }, page) }
+    const filtering = async () => { await storage.users.list({ ...everyone, fields: { "a'": 1 } }, page) }
     await t.rejects(filtering, { name: 'TypeError' })
-    await t.rejects(storage.migrate({ filterable: ['a"; DROP'] }), { name: 'TypeError' })
-    await t.rejects(storage.check({ filterable: ["a'"] }), { name: 'TypeError' })
+    await t.rejects(storage.open({ migrate: true, filterable: ['a"; DROP'] }), { name: 'TypeError' })
+    await t.rejects(storage.open({ filterable: ["a'"] }), { name: 'TypeError' })
   }
 })
 
@@ -60,12 +61,12 @@ test('two installations on one search path have indexes of their own', async (t)
   const behind = knexStorage(pgHost(t, { searchPath: [second] }))
   const front = knexStorage(pgHost(t, { searchPath: [first, second] }))
   const requirements = { filterable: ['plan'] }
-  await front.migrate()
-  await behind.migrate(requirements)
+  await front.open({ migrate: true })
+  await behind.open({ migrate: true, ...requirements })
   t.strictSame((await front.inspect(requirements)).unindexed, ['plan'])
-  await front.migrate(requirements)
-  await t.resolves(behind.check(requirements))
-  await t.resolves(front.check(requirements))
+  await front.open({ migrate: true, ...requirements })
+  await t.resolves(behind.open(requirements))
+  await t.resolves(front.open(requirements))
 })
 
 test('plain SQL can put nothing but an object into the column', async (t) => {
@@ -82,14 +83,14 @@ test('plain SQL can put nothing but an object into the column', async (t) => {
   ]
   for (const { storage, run } of cases) {
     t.teardown(() => storage.close())
-    await storage.migrate({ filterable: ['plan'] })
-    await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+    await storage.open({ migrate: true, filterable: ['plan'] })
+    await addUser(storage, userOf(1))
     const set = async (text: string) => { await run(`UPDATE @fastify_users_users SET fields = '${text}'`) }
     for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
     await set('{ "plan" : "pro" }')
-    const { items } = await storage.listUsers({ ...everyone, fields: { plan: 'pro' } }, page)
+    const { items } = await storage.users.list({ ...everyone, fields: { plan: 'pro' } }, page)
     t.strictSame(items.map(({ fields }) => fields), [{ plan: 'pro' }])
-    t.strictSame((await storage.findUser(userOf(1).id))?.fields, { plan: 'pro' })
+    t.strictSame((await storage.users.find(userOf(1).id))?.fields, { plan: 'pro' })
   }
 })
 
@@ -97,9 +98,9 @@ test('lists of many different filters leave nothing behind on the connection', a
   const host = pgHost(t, { connection: limitedConnection(), pool: { min: 1, max: 1 } })
   const storage = await migrated(t, storageOnKnex(host, { schema: temporarySchema(t) }, { prepare: true }))
   const prepared = async () => (await host.raw('SELECT name FROM pg_prepared_statements')).rows.length
-  await storage.findUser(userOf(1).id)
+  await storage.users.find(userOf(1).id)
   const before = await prepared()
   t.ok(before > 0, 'other statements are kept')
-  for (let n = 1; n < 64; n++) await storage.listUsers({ ...everyone, fields: { [`f${n}`]: n } }, page)
+  for (let n = 1; n < 64; n++) await storage.users.list({ ...everyone, fields: { [`f${n}`]: n } }, page)
   t.equal(await prepared(), before)
 })

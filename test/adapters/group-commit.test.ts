@@ -29,7 +29,7 @@ function controlledGroups (concurrent: number) {
   }))
   const ask = (id: string) => write(id, id, async () => {
     alone.push(id)
-    return { id, alone: true }
+    return [{ id, alone: true }]
   })
   return { groups, alone, ask }
 }

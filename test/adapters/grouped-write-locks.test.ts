@@ -1,14 +1,14 @@
 // Writes that are combined on PostgreSQL, while another transaction holds what some of them need.
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { anyVersion, count, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { everyone, idOf, keysOf, rename, userOf } from '../helpers/records.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addUser, changeUser, count } from '../helpers/writes.ts'
 
 const LATER = '2026-02-02T00:00:00.000Z'
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
@@ -19,7 +19,7 @@ async function besideTransaction (t: Test) {
   // On a slow machine no wait must end before the other transaction.
   const connection = pgUrlWith({ application_name: schema })
   const storage = await migrated(t, postgres({ connection, schema, statementTimeoutMs: 60_000 }))
-  await Promise.all(numbers(60).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+  await Promise.all(numbers(60).map((n) => addUser(storage, userOf(n))))
   const other = await connectPg(t)
   await other.query(`SET search_path = "${schema}"; BEGIN`)
   const waiting = (statements: number) => until(`${statements} statements that wait for a lock`,
@@ -32,7 +32,7 @@ test('a user that another transaction has locked keeps no other update waiting',
   const ids = [3, 20].map((n) => idOf('usr', n))
   await other.query('SELECT 1 FROM fastify_users_users WHERE id = ANY($1) FOR UPDATE', [ids])
   const update = (n: number, name: string) =>
-    kitStorage(storage).updateUser(idOf('usr', n), rename(name), LATER, anyVersion)
+    changeUser(storage, idOf('usr', n), rename(name), { updatedAt: LATER })
   // Two single updates take both places of groups, and give them back.
   const locked = [update(3, 'new 3')]
   await waiting(1)
@@ -40,15 +40,15 @@ test('a user that another transaction has locked keeps no other update waiting',
   await waiting(2)
   const free = numbers(60).filter((n) => n !== 3 && n !== 20)
   const answers = await Promise.all(free.map((n) => update(n, `new ${n}`)))
-  t.strictSame(answers.map((each) => each?.user.name), free.map((n) => `new ${n}`))
+  t.strictSame(answers.map((each) => each.user.name), free.map((n) => `new ${n}`))
   // Now the locked ones are in a group with others.
   const again = [0, 3, 1, 20, 2].map((n) => update(n, 'again'))
   await Promise.all([0, 2, 4].map((n) => again[n]))
-  const users = await Promise.all([0, 1, 2].map((n) => storage.findUser(idOf('usr', n))))
+  const users = await Promise.all([0, 1, 2].map((n) => storage.users.find(idOf('usr', n))))
   t.strictSame(users.map((user) => user?.name), ['again', 'again', 'again'])
   await other.query('COMMIT')
-  t.strictSame((await Promise.all(locked)).map((each) => each?.changed), [true, true])
-  t.strictSame((await Promise.all(again)).map((each) => each?.user.name), numbers(5).map(() => 'again'))
+  t.strictSame((await Promise.all(locked)).map((each) => each.changed), [true, true])
+  t.strictSame((await Promise.all(again)).map((each) => each.user.name), numbers(5).map(() => 'again'))
 })
 
 for (const end of ['COMMIT', 'ROLLBACK']) {
@@ -56,12 +56,12 @@ for (const end of ['COMMIT', 'ROLLBACK']) {
     const { storage, other, waiting } = await besideTransaction(t)
     await other.query(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST}
       VALUES ('${idOf('usr', 999)}', 'x', 'x', 'x', 'user130@example.org', 1, now(), now())`)
-    const create = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const create = (n: number) => addUser(storage, userOf(n))
     // In the middle of the others.
     const before = numbers(30).map((n) => create(100 + n))
     const wanted = create(130).then(() => 'ok', ({ code }) => code)
     const after = numbers(29).map((n) => create(131 + n))
-    const users = (await Promise.all([...before, ...after])).map(({ user }) => user)
+    const users = await Promise.all([...before, ...after])
     t.strictSame(users, numbers(60).filter((n) => n !== 30).map((n) => userOf(100 + n)))
     await waiting(1)
     await other.query(end)
@@ -81,14 +81,14 @@ test('a creation never appears in a list before an older one of its process that
       FOR EACH ROW WHEN (NEW.name = 'slow') EXECUTE FUNCTION slowly();
     COMMIT`)
   const create = (n: number, name: string) =>
-    kitStorage(storage).createUser(userOf(n, { name }), keysOf(userOf(n)), null)
+    addUser(storage, userOf(n, { name }), { keys: keysOf(userOf(n)) })
   const older = [create(101, 'slow'), create(102, 'slow')]
   await until('a slow creation', async () => (await other.query(
     "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%' || current_schema || '%'"
   )).rows.length > 0)
   const newer = create(103, 'quick')
   const newest = async () => {
-    const { items } = await storage.listUsers(everyone, { order: 'desc', limit: 1, from: { offset: 0 } })
+    const { items } = await storage.users.list(everyone, { order: 'desc', limit: 1, from: { offset: 0 } })
     return items.map(({ id }) => id)
   }
   // Without its turn, it is there within the first few.
@@ -108,12 +108,12 @@ test('two processes that create users with the same addresses each get their ans
   t.teardown(() => second.close())
   const wanted = numbers(300).map((n) => userOf(1000 + n))
   const createAll = (on: Storage, users: UserRecord[], start: string) => users.map((user) =>
-    kitStorage(on).createUser({ ...user, id: user.id.replace('usr_0', start) }, keysOf(user), null))
+    addUser(on, { ...user, id: user.id.replace('usr_0', start) }, { keys: keysOf(user) }))
   const answers = await Promise.allSettled([
     ...createAll(storage, wanted, 'usr_6'), ...createAll(second, wanted.toReversed(), 'usr_7')
   ])
   t.equal(answers.filter(({ status }) => status === 'fulfilled').length, 300)
   const codes = answers.map((answer) => answer.status === 'fulfilled' ? 'ok' : answer.reason.code)
   t.strictSame([...new Set(codes)].sort(), ['email_taken', 'ok'])
-  t.equal(await count(kitStorage(storage)), 360)
+  t.equal(await count(storage), 360)
 })

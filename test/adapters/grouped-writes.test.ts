@@ -1,22 +1,22 @@
 // Concurrent writes to the SQL stores are combined, and each gets its own answer.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { eventOf, readWholeLog } from '../../adapters/testing/event-values.ts'
-import { anyVersion, everyone, idOf, keysOf, rename, userOf } from '../../adapters/testing/values.ts'
 import type { Storage, UserChanges, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { anyVersion, eventOf, everyone, idOf, rename, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addUser, changeUser, wholeLog } from '../helpers/writes.ts'
 
 const LATER = '2026-02-02T00:00:00.000Z'
 const TEXT = 'O\'"\\{}[],\n\u{1f600}é'
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 const codeOf = (answer: PromiseSettledResult<unknown>): unknown =>
   answer.status === 'fulfilled' ? 'ok' : answer.reason.code
+
 /** The number of changes in the log that take a value before the change that gives it up. */
 async function takenTooEarly (storage: Storage): Promise<number> {
   const ownerOf = new Map<unknown, string>()
   let count = 0
-  for (const { subject, data } of await readWholeLog(kitStorage(storage))) {
+  for (const { subject, data } of await wholeLog(storage)) {
     for (const [value, owner] of ownerOf) if (owner === subject) ownerOf.delete(value)
     const { legacyId } = Object(data).fields
     if (ownerOf.has(legacyId)) count++
@@ -31,7 +31,7 @@ const onlyVersion = (version: number): VersionGuard => ({ ifVersion: [version], 
 const richUser = (n: number) => userOf(n, { name: TEXT, fields: { a: [null, 1.5, true, { b: TEXT }], n } })
 
 const changing = (storage: Storage) => (n: number, changes: UserChanges, guard = anyVersion) =>
-  kitStorage(storage).updateUser(idOf('usr', n), changes, LATER, guard)
+  changeUser(storage, idOf('usr', n), changes, { updatedAt: LATER, guard })
 
 /** What an update of the nth user returns. */
 const updated = (n: number, members: Partial<UserRecord>) =>
@@ -42,7 +42,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const storage = await migrated(t, await make(t))
     // Those that others meet are there before: which of two concurrent ones is first is not said.
     const taken = [7, 50, 60]
-    for (const n of taken) await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    for (const n of taken) await addUser(storage, userOf(n))
     const requests: Array<[user: UserRecord, code: string]> = [
       // These exist with another name, so they are other creations of their ids.
       ...numbers(200).map((n): [UserRecord, string] => [richUser(n), taken.includes(n) ? 'fault' : 'ok']),
@@ -51,17 +51,16 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
       [userOf(301, { name: 'a\ud800b' }), 'fault'],
       [userOf(302), 'ok']
     ]
-    const kit = kitStorage(storage)
-    const answers = await Promise.allSettled(requests.map(([user]) => kit.createUser(user, keysOf(user), null)))
+    const answers = await Promise.allSettled(requests.map(([user]) => addUser(storage, user)))
     t.strictSame(answers.map(codeOf), requests.map(([, code]) => code))
-    const { items, total } = await storage.listUsers(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
+    const { items, total } = await storage.users.list(everyone, { order: 'asc', limit: 1000, from: { offset: 0 } })
     t.strictSame(items, [...numbers(200).map((n) => taken.includes(n) ? userOf(n) : richUser(n)), userOf(302)])
     t.equal(total, 201)
   })
 
   test(`${name}: concurrent updates each get their own answer`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(100).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(100).map((n) => addUser(storage, userOf(n))))
     const change = changing(storage)
     const fields = (n: number) => ({ n, text: '"\\' })
     const answers = await Promise.allSettled([
@@ -86,7 +85,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
       ...numbers(10).map((n) => updated(60 + n, { name: 'both', fields: { n } })),
       { user: userOf(70), changed: false },
       { user: userOf(71), changed: false },
-      null,
+      'not_found',
       'version_mismatch',
       'version_mismatch',
       'email_taken',
@@ -100,11 +99,12 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     let n = 0
     const create = (id: number, legacyId: string) => {
       const user = userOf(id, { fields: { legacyId } })
-      return kitStorage(storage).createUser(user, keysOf(user), null, eventOf(n++, 'user.created'))
+      return addUser(storage, user, { event: eventOf(n++, 'user.created') })
     }
     const change = (id: number, legacyId: string) =>
-      kitStorage(storage)
-        .updateUser(idOf('usr', id), { fields: { legacyId } }, LATER, anyVersion, eventOf(n++, 'user.updated'))
+      changeUser(storage, idOf('usr', id), { fields: { legacyId } }, {
+        updatedAt: LATER, event: eventOf(n++, 'user.updated')
+      })
     for (let id = 0; id < 60; id += 3) {
       await Promise.all([0, 1, 2].map((i) => create(id + i, `${id + i}`)))
       const answers = await Promise.allSettled([
@@ -122,7 +122,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
 
   test(`${name}: a text that can not be stored fails alone among concurrent updates`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(3).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(3).map((n) => addUser(storage, userOf(n))))
     const names = ['good', 'a\0b', 'good']
     const answers = await Promise.allSettled(names.map((each, n) => changing(storage)(n, rename(each))))
     t.strictSame(answers.map(codeOf), ['ok', 'fault', 'ok'])
@@ -130,10 +130,10 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
 
   test(`${name}: concurrent updates of one user are made one after the other, under a guard just one`, async (t) => {
     const storage = await migrated(t, await make(t))
-    await Promise.all(numbers(2).map((n) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)))
+    await Promise.all(numbers(2).map((n) => addUser(storage, userOf(n))))
     const change = changing(storage)
     const all = await Promise.all(numbers(50).map((n) => change(0, rename(`try ${n}`))))
-    const versions = all.map((each) => Number(each?.user.version)).sort((a, b) => a - b)
+    const versions = all.map((each) => each.user.version).sort((a, b) => a - b)
     t.strictSame(versions, numbers(50).map((n) => n + 2))
     const guarded = await Promise.allSettled(numbers(50).map((n) => change(1, rename(`try ${n}`), onlyVersion(1))))
     t.equal(guarded.filter(({ status }) => status === 'fulfilled').length, 1)

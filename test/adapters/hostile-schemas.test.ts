@@ -33,7 +33,7 @@ test('no function or operator is executed that fits better than one of PostgreSQ
   for (const schema of [named, undefined]) {
     await sql(`CREATE SCHEMA IF NOT EXISTS "${found}"`)
     const { host, own, onHost } = storagesOn(t, schema === undefined ? `${found},${evil}` : `${evil},public`, schema)
-    await own.migrate()
+    await own.open({ migrate: true })
     const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('joinTransaction')
       ? { storage: onHost(), begin: transactionsOf(host) }
       : { storage: { ...own, close: async () => {} } }
@@ -41,13 +41,13 @@ test('no function or operator is executed that fits better than one of PostgreSQ
     await admin.query(insertUsers(`"${schema ?? found}".fastify_users_users`, 1, 500))
     await own.rebuildCounts()
     for (const order of ['asc', 'desc'] as const) {
-      const { items } = await own.listUsers({ emailKey: null, words: null, fields: {} },
+      const { items } = await own.users.list({ emailKey: null, words: null, fields: {} },
         { order, limit: 3, from: { offset: 300 } })
       t.equal(items.length, 3)
     }
     t.match(await own.verifyCounts(), { users: 500, counted: 500, wrong: 0, malformed: [] })
     t.strictSame((await own.inspect()).missing, [])
-    await own.warnings?.()
+    await own.server.warnings?.()
     await own.rollback(0)
   }
   t.equal(await callsOf(admin, evil), 0)
@@ -68,7 +68,7 @@ test('no function for arguments of any type is called without its schema', async
     ? { storage: { ...onHost(), ...ready }, begin: transactionsOf(host) }
     : { storage: { ...own, ...ready, close: async () => {} } }
   await runEachKind(t, subjectFor, () => admin.query(emptying(schema)))
-  await own.warnings?.()
+  await own.server.warnings?.()
   t.match(await own.verifyCounts(), { users: 0, counted: 0, wrong: 0, malformed: [] })
 })
 

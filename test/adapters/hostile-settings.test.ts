@@ -55,7 +55,7 @@ async function runOnPostgres (t: Test, options: string, first: number): Promise<
   const host = pgHost(t, { connection: { connectionString: pgUrl(), options } })
   const own = postgres({ connection: pgUrlWith({ options }), schema, pool: { max: 4 }, listen: false })
   t.teardown(() => own.close())
-  await own.migrate()
+  await own.open({ migrate: true })
   const subjectFor = (turn: number, duty: string): Subject =>
     (turn + first) % 2 === 0 || duty.startsWith('joinTransaction')
       ? { storage: knexStorage(host, { schema }), begin: transactionsOf(host) }
@@ -122,8 +122,8 @@ for (const [name, value, refusal] of unfit) {
     const afterCreate = (client: pg.Client, done: (error: Error | null) => void) =>
       client.query(`SET ${name} = ${name === 'search_path' ? value : `'${value}'`}`, done)
     const storage = knexStorage(pgHost(t, { pool: { min: 0, max: 1, afterCreate } }), { schema })
-    await t.rejects(storage.check(), refusal)
-    await t.rejects(storage.migrate(), refusal)
+    await t.rejects(storage.open(), refusal)
+    await t.rejects(storage.open({ migrate: true }), refusal)
   })
 }
 
@@ -159,7 +159,7 @@ for (const [pragma, message] of [
     t.teardown(() => host.destroy())
     await host.raw(`PRAGMA ${pragma}`)
     const storage = knexStorage(host)
-    await t.rejects(storage.migrate(), { code: 'fault', message })
-    await t.rejects(storage.check(), { code: 'fault', message })
+    await t.rejects(storage.open({ migrate: true }), { code: 'fault', message })
+    await t.rejects(storage.open(), { code: 'fault', message })
   })
 }

@@ -1,11 +1,11 @@
 // Processes on the same tables exclude each other, however each of them says where the tables are.
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { apiKeyOf, timeOf } from '../../adapters/testing/values.ts'
 import { pgUrlWith } from '../helpers/postgres.ts'
+import { apiKeyOf, timeOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addFirstKey, addKey, revokeKey } from '../helpers/writes.ts'
 
 const ROUNDS = 3
 const KEYS_OF_EACH = 4
@@ -74,14 +74,14 @@ for (const each of cases) {
     const several = Array.from({ length: KEYS_OF_EACH }, () => storages).flat()
       .map((storage, i) => ({ storage, key: apiKeyOf(i, { scopes: ADMIN }) }))
     for (let round = 0; round < ROUNDS; round++) {
-      await storages[0]?.migrate()
+      await storages[0]?.open({ migrate: true })
       const made = await Promise.all(several.map(({ storage, key }) =>
-        kitStorage(storage).createApiKey(key, { onlyFirst: true })))
+        addFirstKey(storage, key)))
       t.equal(made.filter(Boolean).length, 1)
       const others = several.filter((_, i) => made[i] === false)
-      for (const { storage, key } of others) await kitStorage(storage).createApiKey(key, { onlyFirst: false })
+      for (const { storage, key } of others) await addKey(storage, key)
       const revoked = await Promise.allSettled(several.map(({ storage, key }) =>
-        kitStorage(storage).revokeApiKey(key.id, timeOf(1), { keepOneWith: ADMIN })))
+        revokeKey(storage, key.id, timeOf(1), { keepOneWith: ADMIN })))
       const refused = revoked.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code)
       t.strictSame(refused, ['last_admin_key'])
       await storages[0]?.rollback(0)
@@ -94,8 +94,8 @@ for (const each of cases) {
       const storages = Array.from({ length: POOLS_OF_EACH }, () => openers.map((open) => open())).flat()
       for (const storage of storages) t.teardown(() => storage.close())
       for (let round = 0; round < ROUNDS; round++) {
-        await Promise.all(storages.map((storage) => storage.migrate()))
-        await Promise.all(storages.map((storage) => storage.check()))
+        await Promise.all(storages.map((storage) => storage.open({ migrate: true })))
+        await Promise.all(storages.map((storage) => storage.open()))
         await Promise.all(storages.map((storage) => storage.rollback(0)))
       }
     })

@@ -2,18 +2,19 @@
 import { join } from 'node:path'
 import knex from 'knex'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { apiKeyOf, keysOf, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { intercept, type Step } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
+import { apiKeyOf, userOf } from '../helpers/records.ts'
 import { sqliteDriver } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addUser } from '../helpers/writes.ts'
 
 test('a host that debugs its Knex sees its own statements, and nothing of its users', async (t) => {
   const schema = temporarySchema(t)
@@ -34,10 +35,10 @@ test('a host that debugs its Knex sees its own statements, and nothing of its us
     const storage = await migrated(t, knexStorage(host, options))
     const user = userOf(1, { name: 'canary', email: 'canary@example.org' })
     await host.transaction(async (trx) => {
-      await kitStorage(storage).joinTransaction(trx).createUser(user, keysOf(user), null)
+      await addUser(storage.join(trx), user)
       await trx.raw('select 1 as mine')
     })
-    t.equal((await storage.findUser(user.id))?.name, 'canary')
+    t.equal((await storage.users.find(user.id))?.name, 'canary')
     t.match(JSON.stringify(logged), 'select 1 as mine')
     t.notMatch(JSON.stringify([logged, queries]), 'canary')
     t.match(queries, ['BEGIN;', 'select 1 as mine', 'COMMIT;'])
@@ -88,11 +89,11 @@ test('without a schema the search path decides, for notifications too', async (t
   const connection = pgUrlWith({ options: `-c search_path=${schema}` })
   const storage = await migrated(t, postgres({ connection, pool: { max: 2 } }))
   let changes = 0
-  const stop = storage.watchApiKeys?.(() => { changes++ })
-  await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
+  const stop = storage.watch?.(() => { changes++ })
+  await addFirstKey(storage, apiKeyOf(1))
   await until('a notification of the new key', () => changes > 0)
   stop?.()
-  t.equal((await storage.findApiKey({ id: apiKeyOf(1).id }))?.name, 'Key 1')
+  t.equal((await repositoryOf(storage).apiKeys.find({ id: apiKeyOf(1).id }))?.name, 'Key 1')
 })
 
 test('a schema that is dropped while it is checked is behind, and any other error is a fault', async (t) => {
@@ -105,12 +106,12 @@ test('a schema that is dropped while it is checked is behind, and any other erro
   }
   const broken = storageWith(async (statement, send) =>
     send(statement.includes('compatible_from') ? 'select nonsense' : undefined))
-  await t.rejects(broken.check(), { code: 'fault', driverCode: '42703' })
+  await t.rejects(broken.open(), { code: 'fault', driverCode: '42703' })
   const late = storageWith(async (statement, send) => {
     if (statement.includes('compatible_from')) await other.rollback(0)
     return send()
   })
-  await t.rejects(late.check(), { code: 'schema_behind', message: /at version 0/ })
+  await t.rejects(late.open(), { code: 'schema_behind', message: /at version 0/ })
 })
 
 test('with statementTimeoutMs 0 the limit of the role counts no more', async (t) => {
@@ -125,13 +126,13 @@ test('postgres() takes options of pg, and closes all of its connections', async 
   const database = pathname.slice(1)
   const connection = { host, port: Number(port), user, password, database, application_name: schema }
   const storage = postgres({ connection, schema, statementTimeoutMs: 0 })
-  await storage.migrate()
-  await Promise.all(Array.from({ length: 30 }, () => storage.check()))
+  await storage.open({ migrate: true })
+  await Promise.all(Array.from({ length: 30 }, () => storage.open()))
   const connections = async () =>
     (await sql('select 1 from pg_stat_activity where application_name = $1', [schema])).length
   t.ok(await connections() > 0)
   await storage.close()
   await until('the end of all connections', async () => await connections() === 0)
-  await t.rejects(storage.check(), { code: 'unavailable' }, 'it stays closed')
+  await t.rejects(storage.open(), { code: 'unavailable' }, 'it stays closed')
   await t.resolves(storage.close(), 'a second time too')
 })

@@ -1,23 +1,22 @@
 // A transaction of the host's that holds rows for long holds up those who write these rows, and nobody else.
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import {
-  anyVersion, apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
-} from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addKey, addUser, addUserOnce, changeUser, removeUser, revokeKey, rotateKey } from '../helpers/writes.ts'
 
 const POOL_MAX = 10
 
 async function add (storage: Storage, n: number): Promise<void> {
-  await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  await addUser(storage, userOf(n))
 }
 
 /** A store with three users, and a transaction of the host's that has locked some of them. */
@@ -46,41 +45,41 @@ test('while the row of a user is locked, other writes and all reads go on', asyn
   const one = idOf('usr', 1)
   const { storage, host } = await withLocked(t, [one], 15_000)
   const changes = Array.from({ length: 3 * POOL_MAX }, (_, i) => {
-    if (i % 3 === 0) return kitStorage(storage).deleteUser(one, anyVersion)
+    if (i % 3 === 0) return removeUser(storage, one)
     const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
-    return kitStorage(storage).updateUser(one, i % 3 === 1 ? rename(`x${i}`) : { email }, timeOf(i), anyVersion)
+    return changeUser(storage, one, i % 3 === 1 ? rename(`x${i}`) : { email }, { updatedAt: timeOf(i) })
   })
   const blocked = settled(changes)
   // Each of these would wait for a connection behind those that wait for the row.
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
-    await storage.findUser(one)
-    await kitStorage(storage).updateUser(idOf('usr', 2), rename(`y${n}`), timeOf(n), anyVersion)
-    await kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false })
-    await kitStorage(storage).deleteUser(idOf('usr', n), anyVersion)
+    await storage.users.find(one)
+    await changeUser(storage, idOf('usr', 2), rename(`y${n}`), { updatedAt: timeOf(n) })
+    await addKey(storage, apiKeyOf(n))
+    await removeUser(storage, idOf('usr', n))
   }
   t.equal(blocked.ended(), 0, 'all of this was done while the row was locked')
   t.strictSame(new Set(await blocked.codes), new Set(['unavailable']), 'who waits for the row is told to come again')
-  t.equal((await storage.findUser(one))?.version, 1)
+  t.equal((await storage.users.find(one))?.version, 1)
   await host.query('rollback')
-  t.equal((await kitStorage(storage).updateUser(one, rename('again'), timeOf(50), anyVersion))?.user.version, 2)
+  t.equal((await changeUser(storage, one, rename('again'), { updatedAt: timeOf(50) })).user.version, 2)
 })
 
 test('while many rows are locked, reads and creations in groups go on', async (t) => {
   const { storage, host } = await withLocked(t, [1, 2, 3].map((n) => idOf('usr', n)), 60_000)
-  const more = Array.from({ length: 60 }, (_, i) =>
-    kitStorage(storage).updateUser(
-      idOf('usr', 1 + i % 3), { email: { value: `x${i}@example.org`, key: `x${i}@example.org` } }, timeOf(i), anyVersion
-    ))
+  const more = Array.from({ length: 60 }, (_, i) => {
+    const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
+    return changeUser(storage, idOf('usr', 1 + i % 3), { email }, { updatedAt: timeOf(i) })
+  })
   const blocked = settled(more)
   for (let n = 10; n < 30; n++) {
     await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
-    await storage.findUser(idOf('usr', 1))
+    await storage.users.find(idOf('usr', 1))
   }
   t.equal(blocked.ended(), 0)
   await host.query('rollback')
   t.strictSame(new Set(await blocked.codes), new Set(['written']), 'a short lock is waited for')
-  t.equal((await storage.findUser(idOf('usr', 1)))?.version, 21)
+  t.equal((await storage.users.find(idOf('usr', 1)))?.version, 21)
 })
 
 test('while an address is held, other creations and deletions go on', async (t) => {
@@ -94,11 +93,11 @@ test('while an address is held, other creations and deletions go on', async (t) 
   // Each is alone in its group, and waits for what becomes of the address.
   const blocked = settled(Array.from({ length: 2 * POOL_MAX }, (_, i) => {
     const user = { ...userOf(100 + i), email: held.email }
-    return kitStorage(storage).createUser(user, keysOf(user), i % 2 === 0 ? null : idempotencyOf(i))
+    return i % 2 === 0 ? addUser(storage, user) : addUserOnce(storage, user, idempotencyOf(i))
   }))
   for (let n = 10; n < 40; n++) {
     await add(storage, n)
-    await kitStorage(storage).deleteUser(idOf('usr', n), anyVersion)
+    await removeUser(storage, idOf('usr', n))
   }
   t.equal(blocked.ended(), 0)
   await host.query('rollback')
@@ -112,18 +111,18 @@ test('reads of one connection while their table is locked all fail as unavailabl
   // Connections of its own: the first of the reads prepares the statement for the others, and fails.
   const second = postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 })
   t.teardown(() => second.close())
-  await second.findApiKey({ start: 'uk_000000000000' })
+  await repositoryOf(second).apiKeys.find({ start: 'uk_000000000000' })
   await host.query(`lock table ${table} in access exclusive mode`)
   const reads: Array<Promise<unknown>> = []
   for (let n = 0; n < 10; n++) {
-    reads.push(second.findUser(idOf('usr', n)).then(() => 'read', codeOf))
+    reads.push(second.users.find(idOf('usr', n)).then(() => 'read', codeOf))
     // Those of one turn would be one statement.
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
   t.strictSame(new Set(await Promise.all(reads)), new Set(['unavailable']))
   await host.query('rollback')
-  t.equal((await second.findUser(idOf('usr', 1)))?.id, idOf('usr', 1))
-  await storage.check()
+  t.equal((await second.users.find(idOf('usr', 1)))?.id, idOf('usr', 1))
+  await storage.open()
 })
 
 test('a revocation with successors waits for an open rotation, and revokes what that has added', async (t) => {
@@ -132,14 +131,13 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   const storage = await migrated(t, postgres({ connection: pgUrlWith(application), schema }))
   const host = pgHost(t)
   const hosts = knexStorage(host, { schema, profile: 'classic' })
-  await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: false })
+  await addKey(storage, apiKeyOf(1))
   const transaction = await host.transaction()
   const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })
-  await kitStorage(hosts).joinTransaction(transaction)
-    .rotateApiKey(idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
-  const revoking = kitStorage(storage).revokeApiKey(idOf('key', 1), timeOf(2), { keepOneWith: [], successors: true })
+  await rotateKey(hosts.join(transaction), idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
+  const revoking = revokeKey(storage, idOf('key', 1), timeOf(2), { successors: true })
   await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
   await transaction.commit()
   t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
-  t.equal((await storage.findApiKey({ id: successor.id }))?.revokedAt, timeOf(2))
+  t.equal((await repositoryOf(storage).apiKeys.find({ id: successor.id }))?.revokedAt, timeOf(2))
 })

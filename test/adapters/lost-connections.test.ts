@@ -1,19 +1,20 @@
 // Connections that are lost, statements that conflict again and again, and work that is told to stop.
 import type { Knex } from 'knex'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { untilAborted } from '../../adapters/knex/connection/deadlines.ts'
 import { isDiscarded } from '../../adapters/knex/drivers/knex-internals.ts'
 import { destroySocket } from '../../adapters/knex/drivers/pg.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { apiKeyOf, count, keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { apiKeyOf, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addUser, addUserOnce, count, rotateKey } from '../helpers/writes.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
@@ -44,16 +45,15 @@ test('a transaction whose connection is lost fails as unavailable, and does noth
     if (statement.includes('DELETE FROM')) await terminate(schema)
     return send()
   })
-  const store = kitStorage(storage)
-  for (const n of [1, 2]) await store.createUser(userOf(n), keysOf(userOf(n)), null)
+  for (const n of [1, 2]) await addUser(storage, userOf(n))
   const guard = { ifVersion: null, unlessVersion: [] }
-  const written = storage.writeUsers([
+  const written = repositoryOf(storage).users.write([
     { type: 'update', id: userOf(1).id, changes: { status: 'suspended' }, updatedAt: timeOf(9), guard, event: null },
     { type: 'delete', id: userOf(2).id, guard, event: null, erase: false }
   ], { atomic: true, idempotency: null })
   await t.rejects(written, { name: 'StorageError', code: 'unavailable' })
   restore()
-  t.strictSame(await Promise.all([1, 2].map((n) => storage.findUser(userOf(n).id))), [userOf(1), userOf(2)])
+  t.strictSame(await Promise.all([1, 2].map((n) => storage.users.find(userOf(n).id))), [userOf(1), userOf(2)])
 })
 
 test('a server that reports the loss of another one keeps its session', async (t) => {
@@ -67,12 +67,11 @@ test('a server that reports the loss of another one keeps its session', async (t
       FOR EACH ROW EXECUTE FUNCTION "${schema}".lose()`)
   }
   const lost = { code: 'unavailable', driverCode: '08006' }
-  const store = kitStorage(storage)
-  await t.rejects(store.createUser(userOf(1), keysOf(userOf(1)), null), lost, 'a statement')
-  await t.rejects(store.createApiKey(apiKeyOf(1), { onlyFirst: true }), lost, 'a transaction')
+  await t.rejects(addUser(storage, userOf(1)), lost, 'a statement')
+  await t.rejects(addFirstKey(storage, apiKeyOf(1)), lost, 'a transaction')
   t.equal(await session(), before)
   await sql(`DROP FUNCTION "${schema}".lose CASCADE`)
-  await store.createUser(userOf(1), keysOf(userOf(1)), null)
+  await addUser(storage, userOf(1))
 })
 
 test('a transaction that gets no lock leaves its connection usable', async (t) => {
@@ -82,11 +81,11 @@ test('a transaction that gets no lock leaves its connection usable', async (t) =
   await pgHost(t).transaction(async (trx) => {
     const lock = `fastify-users.${schema}.fastify_users_`
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [lock])
-    const pruned = storage.eventLog.prune(timeOf(1), 1)
+    const pruned = storage.log.prune(timeOf(1), 1)
     await t.rejects(pruned, { code: 'unavailable', driverCode: '55P03' })
-    t.equal(await kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }), true, 'other work needs no lock')
+    t.equal(await addFirstKey(storage, apiKeyOf(1)), true, 'other work needs no lock')
     const rotation = { now: timeOf(1), expiresAt: '2026-02-01T00:00:00.000Z' }
-    await t.resolves(kitStorage(storage).rotateApiKey(apiKeyOf(1).id, apiKeyOf(2), rotation))
+    await t.resolves(rotateKey(storage, apiKeyOf(1).id, apiKeyOf(2), rotation))
   })
   t.match(await host.raw('select 1 as one'), { rows: [{ one: 1 }] })
 })
@@ -105,13 +104,14 @@ test('a creation whose answer was lost finds its own user, with and without an i
   for (const [n, key] of [[1, null], [2, idempotency]] as const) {
     lose = true
     const user = userOf(n)
-    t.strictSame(await kitStorage(storage).createUser(user, keysOf(user), key), { user, replayed: false })
+    const answer = key === null ? await addUser(storage, user) : (await addUserOnce(storage, user, key)).user
+    t.strictSame(answer, user)
     t.equal(lose, false, 'the answer was lost')
     const other = userOf(n, { name: 'B', email: 'other@example.org' })
-    const again = kitStorage(storage).createUser(other, keysOf(other), null)
+    const again = addUser(storage, other)
     await t.rejects(again, { code: 'fault' }, 'another user has the id')
   }
-  t.equal(await count(kitStorage(storage)), 2)
+  t.equal(await count(storage), 2)
 })
 
 test('a creation that gets no connection waits for one only once', async (t) => {
@@ -121,7 +121,7 @@ test('a creation that gets no connection waits for one only once', async (t) => 
   await host.transaction(async () => {
     const pool: { acquireConnection: () => Promise<unknown> } = host.client
     const calls = t.capture(pool, 'acquireConnection', pool.acquireConnection)
-    await t.rejects(kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null), { code: 'unavailable' })
+    await t.rejects(addUser(storage, userOf(1)), { code: 'unavailable' })
     t.equal(calls().length, 1)
   })
 })
@@ -133,7 +133,7 @@ test('a statement that conflicts every time is given up as unavailable', async (
     as $$ begin raise exception 'conflict' using errcode = '40001'; end $$`)
   await sql(`create trigger conflict before insert on "${schema}".fastify_users_users
     execute function "${schema}".conflict()`)
-  const created = kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+  const created = addUser(storage, userOf(1))
   await t.rejects(created, { code: 'unavailable', driverCode: '40001' })
 })
 

@@ -1,11 +1,12 @@
 // The order structures of the memory store against plain arrays.
 import fc from 'fast-check'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { endOfPrefix, PrefixIndex } from '../../adapters/memory/prefix-index.ts'
 import { SortedMap } from '../../adapters/memory/sorted-map.ts'
 import type { JsonObject } from '../../lib/storage/storage.ts'
+import { userOf } from '../helpers/records.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 type Step =
   | { kind: 'add' | 'delete'; key: string }
@@ -163,7 +164,6 @@ test('a prefix index finds what a look at every key finds, while prefixes become
 
 test('the pages of a store of several thousand users, after changes and deletions', async (t) => {
   const store = memory()
-  const anyVersion = { ifVersion: null, unlessVersion: [] }
   const users = Array.from({ length: 6_000 }, (_, n) => ({
     id: `usr_${String(n).padStart(4, '0')}`,
     name: `N ${n}`,
@@ -175,18 +175,18 @@ test('the pages of a store of several thousand users, after changes and deletion
     createdAt: `c${n}`,
     updatedAt: `u${n}`
   }))
-  for (const user of users) await kitStorage(store).createUser(user, { emailKey: user.email, nameKey: user.name }, null)
+  for (const user of users) await addUser(store, user, { keys: { emailKey: user.email, nameKey: user.name } })
   for (const user of users) {
     if (Number(user.name.slice(2)) % 11 !== 0) continue
     Object.assign(user, { name: `${user.name} new`, version: 2, updatedAt: 'v' })
-    await kitStorage(store).updateUser(user.id, { name: { value: user.name, key: user.name } }, 'v', anyVersion)
+    await changeUser(store, user.id, { name: { value: user.name, key: user.name } }, { updatedAt: 'v' })
   }
   const left = users.filter((_, n) => n % 7 !== 0)
-  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await kitStorage(store).deleteUser(id, anyVersion)
+  for (const [n, { id }] of users.entries()) if (n % 7 === 0) await removeUser(store, id)
   const nothing = { emailKey: null, words: null, fields: {} }
   for (let offset = 0; offset < left.length + 200; offset += 97) {
     const [asc, desc] = await Promise.all(
-      (['asc', 'desc'] as const).map((order) => store.listUsers(nothing, { order, limit: 100, from: { offset } }))
+      (['asc', 'desc'] as const).map((order) => store.users.list(nothing, { order, limit: 100, from: { offset } }))
     )
     t.equal(
       JSON.stringify(asc),
@@ -201,28 +201,17 @@ test('the pages of a store of several thousand users, after changes and deletion
   }
 })
 
-const ACTIVE = { status: 'active', statusReason: null } as const
-
 test('a creation that fails claims no address', async (t) => {
   const store = memory()
   let deep: JsonObject = {}
   for (let level = 0; level < 100_000; level++) deep = { deep }
-  const create = (id: string, fields: JsonObject): Promise<unknown> =>
-    kitStorage(store).createUser(
-      { id, name: 'A', email: 'a@b.co', fields, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
-      { emailKey: 'a@b.co', nameKey: 'a' },
-      null
-    )
-  await t.rejects(create('usr_1', deep), RangeError)
-  t.match(await create('usr_2', {}), { replayed: false })
+  await t.rejects(addUser(store, userOf(1, { fields: deep })), RangeError)
+  const second = userOf(2, { email: userOf(1).email })
+  t.strictSame(await addUser(store, second), second)
 })
 
 test('two stores share nothing', async (t) => {
   const [a, b] = [memory(), memory()]
-  await kitStorage(a).createUser(
-    { id: 'usr_1', name: 'A', email: 'a@b.co', fields: {}, ...ACTIVE, version: 1, createdAt: '', updatedAt: '' },
-    { emailKey: 'a@b.co', nameKey: 'a' },
-    null
-  )
-  t.equal(await b.findUser('usr_1'), null)
+  await addUser(a, userOf(1))
+  t.equal(await b.users.find(userOf(1).id), null)
 })

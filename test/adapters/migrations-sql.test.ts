@@ -24,8 +24,8 @@ test('on SQLite the SQL makes what migrate() makes with any driver, and reverts 
     ({ version: i + 1, name, applied_at: ISO, compatible_from: compatibleFrom })))
   const storage = sqlite({ filename: printed })
   t.teardown(() => storage.close())
-  await t.resolves(storage.check())
-  await t.resolves(storage.migrate())
+  await t.resolves(storage.open())
+  await t.resolves(storage.open({ migrate: true }))
   for (const { driver } of sqliteDrivers.filter(({ skip }) => skip === false)) {
     const filename = join(directory, `${driver.replace(':', '-')}.db`)
     await migrated(t, sqlite({ filename, driver }))
@@ -33,7 +33,7 @@ test('on SQLite the SQL makes what migrate() makes with any driver, and reverts 
   }
   await runScript(printed, migrationsSql('sqlite3', { from: LATEST, to: 0 }))
   t.strictSame(await shapeOfFile(printed), [])
-  await t.rejects(storage.check(), { code: 'schema_behind' })
+  await t.rejects(storage.open(), { code: 'schema_behind' })
 })
 
 test('on PostgreSQL the SQL makes what migrate() makes, and reverts it', async (t) => {
@@ -46,12 +46,12 @@ test('on PostgreSQL the SQL makes what migrate() makes, and reverts it', async (
     ({ version: i + 1, name, applied_at: Date, compatible_from: compatibleFrom })))
   const storage = postgres({ connection: pgUrl(), schema: printed })
   t.teardown(() => storage.close())
-  await t.resolves(storage.check())
-  await t.resolves(storage.migrate())
+  await t.resolves(storage.open())
+  await t.resolves(storage.open({ migrate: true }))
   t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
   await sql(migrationsSql('pg', { schema: printed, from: LATEST, to: 0 }))
   t.strictSame(await shapeOfSchema(printed), [[], [], [], [], [], []])
-  await t.rejects(storage.check(), { code: 'schema_behind' })
+  await t.rejects(storage.open(), { code: 'schema_behind' })
 })
 
 test('the SQL makes the indexes of fields, and takes them away', async (t) => {
@@ -66,7 +66,7 @@ test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   }
   const onFile = knexStorage(host)
   await run(migrationsSql('better-sqlite3', { filterable, unique }))
-  await t.resolves(onFile.check({ filterable, unique }))
+  await t.resolves(onFile.open({ filterable, unique }))
   await run(migrationsSql('better-sqlite3', { from: LATEST, to: 0, filterable }))
   t.equal((await onFile.inspect()).version, 0)
 
@@ -76,7 +76,7 @@ test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   t.strictSame((await storage.inspect({ filterable })).unindexed, ['plan'])
   t.strictSame((await storage.inspect({ unique })).notUnique, unique)
   await sql(migrationsSql('pg', { schema, from: LATEST, filterable, unique }))
-  await t.resolves(storage.check({ filterable, unique }))
+  await t.resolves(storage.open({ filterable, unique }))
   await sql(migrationsSql('pg', { schema, from: LATEST, to: 0, filterable }))
   t.equal((await storage.inspect()).version, 0)
   for (const to of [0, 1]) {
@@ -108,7 +108,7 @@ test('on PostgreSQL the SQL of the portable profile makes what its migrate() mak
   const storage = postgres({ connection: pgUrl(), schema: printed })
   await migrated(t, postgres({ connection: pgUrl(), schema, profile: 'portable' }))
   t.teardown(() => storage.close())
-  await t.resolves(storage.check())
+  await t.resolves(storage.open())
   t.match(await storage.inspect(), { profile: 'portable', pending: [], missing: [] })
   t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
   t.throws(() => migrationsSql('sqlite3', { profile: 'portable' }), {

@@ -108,7 +108,7 @@ test('newer tables that are compatible are worked with, and changed by newer cod
       await started.register(users, { storage: make(), migrate })
       await started.users.create({ name: 'A', email: `${migrate}@example.org` })
     }
-    await storage.check()
+    await storage.open()
     await storage.rebuildCounts()
     t.equal((await running.users.list()).meta.total, 2)
     await alter('drop index SCHEMA.fastify_users_users_name_key')
@@ -124,14 +124,14 @@ test('newer tables that are compatible are worked with, and changed by newer cod
       searchable: '',
       searchesOthers: false
     }, 'what newer tables lack is not known, but for the indexes of fields')
-    for (const change of [() => storage.migrate(), () => storage.rollback(0)]) {
-      await t.rejects(change(), {
+    for (const change of [async () => { await storage.open({ migrate: true }) }, () => storage.rollback(0)]) {
+      await t.rejects(change, {
         code: 'schema_newer',
         message: `the tables are at version ${LATEST + 1}, this code knows ${LATEST}: install a newer fastify-users`
       })
     }
     await alter(`insert into SCHEMA.fastify_users_migrations ${newer(LATEST + 2, LATEST + 2)}`)
-    await t.rejects(storage.check(), { code: 'schema_newer' })
+    await t.rejects(storage.open(), { code: 'schema_newer' })
     await t.rejects(storage.rebuildCounts(), { code: 'schema_newer' })
     await alter('delete from SCHEMA.fastify_users_migrations')
     await t.rejects(storage.rebuildCounts(), { code: 'schema_behind' })
@@ -145,8 +145,8 @@ test('a migration that fails leaves nothing behind', async (t) => {
   await sql(`create schema "${schema}"; create table "${schema}".fastify_users_api_keys (mine int)`)
   for (const storage of [sqlite({ filename }), postgres({ connection: pgUrl(), schema })]) {
     t.teardown(() => storage.close())
-    await t.rejects(storage.migrate(), { code: 'fault' })
-    await t.rejects(storage.check(), { code: 'schema_behind' })
+    await t.rejects(storage.open({ migrate: true }), { code: 'fault' })
+    await t.rejects(storage.open(), { code: 'schema_behind' })
   }
   t.strictSame((await shapeOfFile(filename)).map(({ name }) => name), ['fastify_users_api_keys'])
   const tables = await sql('select tablename from pg_tables where schemaname = $1', [schema])
@@ -168,15 +168,15 @@ test('a rollback drops our tables, also if many processes ask for it, and nothin
     await run('create table "SCHEMA".orders (id int)')
     for (const wrong of [-1, 0.5, LATEST + 1, NaN]) await t.rejects(storage.rollback(wrong), TypeError)
     await storage.rollback(LATEST)
-    await t.resolves(storage.check(), 'a rollback to the current version changes nothing')
+    await t.resolves(storage.open(), 'a rollback to the current version changes nothing')
     for (const versions of [[0, 0, 0, 0], [0, 0, 1, 0]]) {
       await Promise.all(versions.map((version) => storage.rollback(version)))
-      await t.rejects(storage.check(), { code: 'schema_behind', message: /at version 0, this code needs/ })
+      await t.rejects(storage.open(), { code: 'schema_behind', message: /at version 0, this code needs/ })
       await t.resolves(storage.rollback(1), 'a rollback to a later version changes nothing')
       t.equal((await storage.inspect()).version, 0)
       t.strictSame(await run('select id from "SCHEMA".orders'), [])
-      await storage.migrate()
-      await t.resolves(storage.check())
+      await storage.open({ migrate: true })
+      await t.resolves(storage.open())
     }
     await run(`insert into "SCHEMA".fastify_users_migrations ${newer(99, LATEST + 1)}`)
     await t.rejects(storage.rollback(0), { code: 'schema_newer' })
@@ -190,13 +190,13 @@ test('a rollback drops our tables, also if many processes ask for it, and nothin
 test('eight pools migrate and roll back concurrently', async (t) => {
   for (const schema of Array.from({ length: 5 }, () => temporarySchema(t))) {
     const storages = Array.from({ length: 8 }, () => postgres({ connection: pgUrl(), schema, pool: { max: 1 } }))
-    const all = (step: (storage: (typeof storages)[number], i: number) => Promise<void>) =>
+    const all = (step: (storage: (typeof storages)[number], i: number) => Promise<unknown>) =>
       Promise.all(storages.map(step))
-    await all((storage) => storage.migrate())
+    await all((storage) => storage.open({ migrate: true }))
     await all((storage, i) => storage.rollback(i % 2))
-    await Promise.all(storages.map((storage) => t.rejects(storage.check(), { code: 'schema_behind' })))
-    await all((storage) => storage.migrate())
-    await all((storage) => storage.check())
+    await Promise.all(storages.map((storage) => t.rejects(storage.open(), { code: 'schema_behind' })))
+    await all((storage) => storage.open({ migrate: true }))
+    await all((storage) => storage.open())
     await all((storage) => storage.close())
   }
 })
@@ -208,7 +208,7 @@ for (const { name, create: make } of stores) {
     t.teardown(() => app.close())
     await app.register(users, { storage })
     await app.users.create({ name: 'A', email: 'a@b.co' })
-    await storage.migrate()
+    await storage.open({ migrate: true })
     t.equal((await app.users.list()).meta.total, 1)
   })
 }

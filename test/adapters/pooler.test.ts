@@ -1,19 +1,20 @@
 // postgres({ pooler: true }): nothing depends on a session, since a pooler lends another one each time.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
-import type { Storage, WritesOptions } from '../../lib/storage/storage.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import type { WritesOptions } from '../../lib/storage/user-writes.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { startPgBouncer } from '../servers/pgbouncer.mjs'
+import { keysOf, timeOf, userOf } from '../helpers/records.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
+import { addUserOnce } from '../helpers/writes.ts'
 
 const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '2027-01-01T00:00:00.000Z', note: null }
 
-const create = (storage: Storage, n: number) =>
-  kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotency)
+const create = (storage: Storage, n: number) => addUserOnce(storage, userOf(n), idempotency)
 
 test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
   const tablePrefix = `${temporarySchema(t)}_`
@@ -22,12 +23,12 @@ test('nothing is set on a session, and the tables are in public whatever the sea
   const schemas = await sql('select schemaname from pg_tables where tablename = $1', [`${tablePrefix}users`])
   t.strictSame(schemas, [{ schemaname: 'public' }])
   t.equal((await create(storage, 1)).replayed, false)
-  t.equal((await create(storage, 1)).user.id, userOf(1).id)
+  t.equal((await create(storage, 1)).user?.id, userOf(1).id)
   await storage.rollback(0)
   t.strictSame(await sql("select tablename from pg_tables where tablename like $1 || '%'", [tablePrefix]), [])
   const unlimited = postgres({ connection, pooler: true, statementTimeoutMs: 0, schema: 'public', tablePrefix })
   t.teardown(() => unlimited.close())
-  await t.rejects(unlimited.check(), { code: 'schema_behind' })
+  await t.rejects(unlimited.open(), { code: 'schema_behind' })
 })
 
 test('every table is in public unless a schema is named', async (t) => {
@@ -44,7 +45,7 @@ test('every table is in public unless a schema is named', async (t) => {
 test('without the option, the error of PgBouncer names it', { skip: pooled.skip }, async (t) => {
   const storage = postgres({ connection: pgBouncerUrl() })
   t.teardown(() => storage.close())
-  await t.rejects(storage.check(), {
+  await t.rejects(storage.open(), {
     code: 'unavailable',
     message: 'the server or a pooler refuses the connection; a pooler that refuses session settings needs the ' +
       'option pooler of postgres() (08P01)'
@@ -59,8 +60,8 @@ test('without the option, a PgBouncer that ignores settings is refused', { skip:
   const refused = { code: 'fault', message: /^a pooler ignores .* set the option pooler of postgres\(\)/ }
   const storage = postgres({ connection, schema })
   t.teardown(() => storage.close())
-  await t.rejects(storage.migrate(), refused)
-  await t.rejects(storage.check(), refused)
+  await t.rejects(storage.open({ migrate: true }), refused)
+  await t.rejects(storage.open(), refused)
   const fit = await migrated(t, postgres({ connection, schema, pooler: true }))
   t.equal((await create(fit, 1)).replayed, false)
 })
@@ -72,9 +73,9 @@ test('a statement that is not answered is given up on this side', async (t) => {
   await pgHost(t).transaction(async (trx) => {
     await trx.raw(`lock table "${schema}".fastify_users_users`)
     const expected = { code: 'unavailable', driverCode: 'ETIMEDOUT' }
-    await t.rejects(storage.findUser('usr_1'), expected, 'the server has no limit')
+    await t.rejects(storage.users.find('usr_1'), expected, 'the server has no limit')
   })
-  t.equal(await storage.findUser('usr_1'), null)
+  t.equal(await storage.users.find('usr_1'), null)
 })
 
 test('a creation that waits for one with the same key fails as in progress', async (t) => {
@@ -83,7 +84,7 @@ test('a creation that waits for one with the same key fails as in progress', asy
   const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
   const host = pgHost(t)
   await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema, profile: 'classic' }).joinTransaction(trx), 1)
+    await create(knexStorage(host, { schema, profile: 'classic' }).join(trx), 1)
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
@@ -97,10 +98,10 @@ test('a batch that waits for one with the same key fails as in progress', async 
   const options: WritesOptions = { atomic: false, idempotency: { ...idempotency, note: 'a batch' } }
   const write = async (to: Storage, n: number) => {
     const user = userOf(n)
-    return to.writeUsers([{ type: 'create', user, keys: keysOf(user), event: null }], options)
+    return repositoryOf(to).users.write([{ type: 'create', user, keys: keysOf(user), event: null }], options)
   }
   await host.transaction(async (trx) => {
-    await write(knexStorage(host, { schema, profile: 'classic' }).joinTransaction(trx), 1)
+    await write(knexStorage(host, { schema, profile: 'classic' }).join(trx), 1)
     await t.rejects(write(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await write(storage, 3), { outcomes: [{ user: { id: userOf(1).id } }], replayed: true })

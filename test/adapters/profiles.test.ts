@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { newId } from '../../lib/core/ids.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { EventRecord, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
 import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
@@ -23,7 +24,7 @@ function userOf (name: string, tenant?: string): UserRecord {
 async function create (storage: KnexStorage, name: string, tenant?: string): Promise<UserRecord> {
   const user = userOf(name, tenant)
   const keys = { nameKey: name, emailKey: user.email }
-  await storage.writeUsers([{ type: 'create', user, keys, event: event('user.created') }], {
+  await repositoryOf(storage).users.write([{ type: 'create', user, keys, event: event('user.created') }], {
     atomic: false, idempotency: null
   })
   return user
@@ -31,17 +32,17 @@ async function create (storage: KnexStorage, name: string, tenant?: string): Pro
 
 async function deleteUser (storage: KnexStorage, id: string): Promise<void> {
   const write = { type: 'delete', id, guard: ANY, event: event('user.deleted'), erase: false } as const
-  await storage.writeUsers([write], { atomic: false, idempotency: null })
+  await repositoryOf(storage).users.write([write], { atomic: false, idempotency: null })
 }
 
-const pageOf = (storage: KnexStorage, tenant?: string) => storage.listUsers(
+const pageOf = (storage: KnexStorage, tenant?: string) => storage.users.list(
   { emailKey: null, words: null, fields: {}, ...tenant === undefined ? {} : { tenant } },
   { order: 'asc', limit: 100, from: { offset: 0 } }
 )
 
 /** All events behind one, in the log's order. */
 async function eventsAfter (storage: KnexStorage, after: string | null): Promise<EventRecord[]> {
-  const page = await storage.eventLog.read({ after, limit: 1000, types: null })
+  const page = await storage.log.read({ after, limit: 1000, types: null })
   return page?.events ?? []
 }
 
@@ -49,13 +50,13 @@ test('a server that can do little gets the profile that needs little', async (t)
   const [connection, schema] = [await poorConnection(), await poorSchema(t)]
   const storage = postgres({ connection, schema })
   t.teardown(() => storage.close())
-  await t.rejects(storage.check(), { code: 'schema_behind' }, 'without tables')
-  await storage.migrate()
-  await storage.check()
+  await t.rejects(storage.open(), { code: 'schema_behind' }, 'without tables')
+  await storage.open({ migrate: true })
+  await storage.open()
   t.match(await storage.inspect(), { profile: 'portable', missing: [], pending: [] })
   const classic = postgres({ connection, schema: await poorSchema(t), profile: 'classic' })
   t.teardown(() => classic.close())
-  await t.rejects(classic.migrate(), { code: 'fault' }, 'the other one is not to be had')
+  await t.rejects(classic.open({ migrate: true }), { code: 'fault' }, 'the other one is not to be had')
 })
 
 test('the tables of another profile are refused, and what the server cannot do is found before the first write',
@@ -66,16 +67,16 @@ test('the tables of another profile are refused, and what the server cannot do i
       t.teardown(() => storage.close())
       return storage
     }
-    await open().migrate()
+    await open().open({ migrate: true })
     t.equal((await open().inspect()).profile, 'classic', 'a server that can do all')
-    await t.rejects(open('portable').check(), {
+    await t.rejects(open('portable').open(), {
       code: 'schema_behind', message: /the tables have the profile classic, not portable: call storage\.migrate\(\)/
     })
-    await open().check()
+    await open().open()
     await sql(`CREATE OR REPLACE FUNCTION "${schema}".fastify_users_counting_delete() RETURNS trigger LANGUAGE plpgsql
       AS $$ BEGIN RAISE EXCEPTION 'not supported' USING ERRCODE = '0A000'; END $$`)
-    await t.rejects(open().check(), { code: 'schema_behind', message: /profile classic .* needs \(0A000\)/ })
-    t.throws(() => open().joinTransaction(null), /call check\(\) or migrate\(\) before joinTransaction/)
+    await t.rejects(open().open(), { code: 'schema_behind', message: /profile classic .* needs \(0A000\)/ })
+    t.throws(() => open().join(null), /call check\(\) or migrate\(\) before joinTransaction/)
   })
 
 test('tables move from one profile to the other and back, with every number, event and key', async (t) => {
@@ -86,7 +87,7 @@ test('tables move from one profile to the other and back, with every number, eve
     return storage
   }
   const running = open()
-  await running.migrate({ filterable: ['plan'] })
+  await running.open({ migrate: true, filterable: ['plan'] })
   for (let i = 0; i < 20; i++) await create(running, `before-${i}`, i % 2 === 0 ? 'acme' : undefined)
   const first = await eventsAfter(running, null)
   const last = first.at(-1)?.id ?? null
@@ -95,8 +96,8 @@ test('tables move from one profile to the other and back, with every number, eve
   await deleteUser(running, (await create(running, 'gone')).id)
 
   for (const profile of ['portable', 'classic', 'portable'] as const) {
-    await open(profile).migrate()
-    await running.check({ filterable: ['plan'] })
+    await open(profile).open({ migrate: true })
+    await running.open({ filterable: ['plan'] })
     t.match(await running.inspect({ filterable: ['plan'] }), { profile, missing: [], unindexed: [] }, profile)
     const [all, acme] = [await pageOf(running), await pageOf(running, 'acme')]
     t.strictSame([all.total, acme.total], [21, 11], `${profile}: totals`)

@@ -51,7 +51,7 @@ async function planner (t: Test, { tenants = false } = {}) {
   const schema = temporarySchema(t)
   const table = `"${schema}".fastify_users_users`
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
-  await storage.migrate({ filterable: ['plan'] })
+  await storage.open({ migrate: true, filterable: ['plan'] })
   await sql(`insert into ${table} ${USER_COLUMN_LIST} select 'usr_' || lpad(i::text, 26, '0'), 'Name ' || i,
     'name ' || i, i || '@example.org', i || '@example.org', 1, now(), now() from generate_series(1, 20000) i`)
   await sql(`update ${table} set fields = '{"plan":"pro"}' where email like '%7@example.org'`)
@@ -59,7 +59,7 @@ async function planner (t: Test, { tenants = false } = {}) {
   await sql(`analyze ${table}`)
   const filename = join(await temporaryDirectory(t), 'users.db')
   const fileStore = sqlite({ filename })
-  await fileStore.migrate({ filterable: ['plan'] })
+  await fileStore.open({ migrate: true, filterable: ['plan'] })
   await fileStore.close()
   const file = sqliteHost(filename)
   t.teardown(() => file.destroy())
@@ -186,7 +186,7 @@ test('each function that switches scans off compiles no plan', async (t) => {
   const schema = temporarySchema(t)
   const store = postgres({ connection: pgUrl(), schema })
   t.teardown(() => store.close())
-  await store.migrate()
+  await store.open({ migrate: true })
   const functions = await sql(`SELECT proname AS name, 'jit=off' = ANY(proconfig) AS plain FROM pg_proc
     WHERE pronamespace = '"${schema}"'::regnamespace AND 'enable_seqscan=off' = ANY(proconfig)`)
   t.ok(functions.some(({ name }) => name === 'fastify_users_number_events'))

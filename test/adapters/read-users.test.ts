@@ -2,24 +2,24 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage, UserRecord } from '../../lib/storage/storage.ts'
-import { everyone, idOf, keysOf, userOf } from '../../adapters/testing/values.ts'
 import { connectPg, pgHost, pgUrlWith, terminate } from '../helpers/postgres.ts'
+import { everyone, idOf, userOf } from '../helpers/records.ts'
 import { sqliteDriver, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addUser, removeUser } from '../helpers/writes.ts'
 
 const USERS = 1001
 
 /** A store with more users than a part, closed with the test. */
 async function filled<Store extends Storage> (t: Test, storage: Store, length = USERS): Promise<Store> {
   t.teardown(() => storage.close())
-  await storage.migrate()
-  const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  await storage.open({ migrate: true })
+  const add = (n: number) => addUser(storage, userOf(n))
   await Promise.all(Array.from({ length }, (_, n) => add(n)))
   return storage
 }
@@ -29,7 +29,7 @@ async function held (storage: Storage) {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })
   const users: UserRecord[] = []
-  const reading = storage.readUsers(everyone, 'asc', async (part) => {
+  const reading = storage.users.walk(everyone, 'asc', async (part) => {
     users.push(...part)
     await released
   }).then(() => 'ended', ({ code, message }) => `${code}: ${message}`)
@@ -46,9 +46,9 @@ for (const [name, make] of [['postgres', onPostgres], ['sqlite', onFile]] as con
   test(`${name}: readers take no connection of the pool, and a third is refused`, async (t) => {
     const storage = await filled(t, await make(t))
     const readers = [await held(storage), await held(storage)]
-    t.equal((await storage.findUser(idOf('usr', 3)))?.name, 'User 3')
-    t.equal(storage.connections?.().used, 0)
-    await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+    t.equal((await storage.users.find(idOf('usr', 3)))?.name, 'User 3')
+    t.equal(storage.server.connections?.().used, 0)
+    await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), { code: 'unavailable' })
     for (const { release } of readers) release()
     for (const { reading, users } of readers) {
       t.equal(await reading, 'ended')
@@ -66,7 +66,7 @@ for (const [name, make] of [['postgres', onPostgres], ['sqlite', onFile]] as con
     await storage.close()
     for (const { reading } of [first, second]) t.equal(await reading, 'unavailable: the storage is closed')
     first.release()
-    await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+    await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), { code: 'unavailable' })
   })
 }
 
@@ -99,7 +99,7 @@ test('postgres: a reader that can not begin says so, and the next one can', asyn
   const storage = await filled(t, onPostgres(t, { schema }))
   const locker = await connectPg(t)
   await locker.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users IN ACCESS EXCLUSIVE MODE`)
-  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable', driverCode: '55P03' })
+  await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), { code: 'unavailable', driverCode: '55P03' })
   await locker.query('COMMIT')
   const { release, reading } = await held(storage)
   release()
@@ -119,7 +119,7 @@ test('postgres: closing does not wait for a connection that is being opened', as
     await opened
     return acquire()
   }
-  const reading = storage.readUsers(everyone, 'asc', async () => {}).catch(({ code }) => code)
+  const reading = storage.users.walk(everyone, 'asc', async () => {}).catch(({ code }) => code)
   await until('a connection was asked for', () => asked)
   await storage.close()
   t.equal(await reading, 'unavailable')
@@ -134,7 +134,7 @@ test('a connection that can not be opened is unavailable', async (t) => {
   const storage = await filled(t, knexStorage(host, { schema: temporarySchema(t) }))
   host.client.acquireRawConnection = async () => { throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) }
   const refused = { code: 'unavailable', driverCode: 'ECONNREFUSED' }
-  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), refused)
+  await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), refused)
 })
 
 test('SQLite in memory, or without a write-ahead log, is read by one statement', async (t) => {
@@ -144,7 +144,7 @@ test('SQLite in memory, or without a write-ahead log, is read by one statement',
     t.teardown(() => host.destroy())
     const storage = await filled(t, knexStorage(host))
     const { release, reading, users } = await held(storage)
-    await kitStorage(storage).deleteUser(idOf('usr', 1000), { ifVersion: null, unlessVersion: [] })
+    await removeUser(storage, idOf('usr', 1000))
     release()
     t.equal(await reading, 'ended')
     t.equal(users.length, USERS)
@@ -156,5 +156,5 @@ test('sqlite: a file that was replaced is not read', async (t) => {
   const filename = join(directory, 'users.db')
   const storage = await filled(t, sqlite({ filename, driver: sqliteDriver }))
   await rm(filename)
-  await t.rejects(storage.readUsers(everyone, 'asc', async () => {}), { code: 'unavailable' })
+  await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), { code: 'unavailable' })
 })

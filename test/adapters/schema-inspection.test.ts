@@ -40,7 +40,7 @@ test('reports the version, the migrations to apply, and what was dropped or disa
     t.strictSame(await storage.inspect({ filterable: ['plan'] }), {
       ...nothing, version: 0, latest: LATEST, profile: 'classic', compatibleFrom: 0, pending, unindexed: ['plan']
     })
-    await storage.migrate()
+    await storage.open({ migrate: true })
     t.strictSame(await storage.inspect(), latest)
     t.strictSame(await storage.inspect({ filterable: ['plan'] }), { ...latest, unindexed: ['plan'] })
     await damage()

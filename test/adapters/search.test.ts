@@ -1,8 +1,8 @@
 import { test } from 'tap'
 import { SORTED_MAX } from '../../adapters/knex/pages.ts'
-import { firstPage, having } from '../../adapters/testing/list-values.ts'
-import { userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { PageRequest } from '../../lib/storage/storage.ts'
+import { firstPage, having, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const MANY = SORTED_MAX + 50
@@ -12,11 +12,11 @@ for (const { name, create: make } of stores) {
   test(`${name}: a search that finds many gives the same pages as one that finds few`, async (t) => {
     const storage = await make(t)
     t.teardown(() => storage.close())
-    await storage.migrate()
+    await storage.open({ migrate: true })
     // What is found by one word lies apart, and nobody is created in the order of ids.
     const numbers = Array.from({ length: 2 * MANY }, (_, i) => (i * 7) % (2 * MANY)).filter((n) => n % 2 === 0)
     for (let start = 0; start < numbers.length; start += 500) {
-      await storage.writeUsers(numbers.slice(start, start + 500).map((n) => ({
+      await repositoryOf(storage).users.write(numbers.slice(start, start + 500).map((n) => ({
         type: 'create',
         user: userOf(0, { id: idAt(n), email: `${n}@example.org` }),
         keys: {
@@ -37,7 +37,7 @@ for (const { name, create: make } of stores) {
       for (const order of ['asc', 'desc'] as const) {
         const sorted = (order === 'asc' ? found : found.toReversed()).map(idAt)
         const list = async (from: PageRequest['from']) => {
-          const { items, total } = await storage.listUsers(having(...words), { order, limit: 20, from })
+          const { items, total } = await storage.users.list(having(...words), { order, limit: 20, from })
           return [items.map(({ id }) => id), total]
         }
         for (const offset of [0, 10, SORTED_MAX - 5, Math.max(0, found.length - 1), found.length]) {
@@ -49,7 +49,7 @@ for (const { name, create: make } of stores) {
       }
     }
     const byAddress = ['1@example.org', '0@example.org', '\ud800', 'a\0b', '2@example.org', '2@example.org']
-      .map(async (emailKey) => (await storage.listUsers({ emailKey, words: null, fields: {} }, firstPage(20))).total)
+      .map(async (emailKey) => (await storage.users.list({ emailKey, words: null, fields: {} }, firstPage(20))).total)
     t.strictSame(
       await Promise.all(byAddress),
       [0, 1, 0, 0, 1, 1],

@@ -4,18 +4,18 @@ import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import type pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import users from '../../lib/index.ts'
 import { inFile } from '../helpers/database-shape.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { pgHost, urlOfRole } from '../helpers/postgres.ts'
+import { userOf } from '../helpers/records.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 test('on a current schema migrate() needs no right to change it', async (t) => {
   const schema = temporarySchema(t)
@@ -34,10 +34,10 @@ test('a role that may create tables in a schema needs no right to create schemas
   for (const each of [schema, printed]) await sql(`create schema "${each}"`)
   const connection = await urlOfRole(t, `${schema}_app`, [`USAGE, CREATE ON SCHEMA "${schema}", "${printed}"`])
   const storage = await migrated(t, postgres({ connection, schema }))
-  await t.resolves(storage.check())
+  await t.resolves(storage.open())
   const limited = pgHost(t, { connection, pool: { min: 0, max: 1 } })
   await limited.raw(migrationsSql('pg', { schema: printed }).replaceAll('?', '\\?'))
-  await t.resolves(knexStorage(limited, { schema: printed }).check())
+  await t.resolves(knexStorage(limited, { schema: printed }).open())
 })
 
 test('everything of ours begins with the prefix', async (t) => {
@@ -47,7 +47,7 @@ test('everything of ours begins with the prefix', async (t) => {
   const requirements = { filterable: ['plan'] }
   for (const storage of [sqlite({ filename, tablePrefix }), postgres({ connection: pgUrl(), schema, tablePrefix })]) {
     t.teardown(() => storage.close())
-    await storage.migrate(requirements)
+    await storage.open({ migrate: true, ...requirements })
   }
   const rows = [
     ...await inFile(filename, "select name from sqlite_master where name not like 'sqlite_autoindex%'"),
@@ -81,12 +81,12 @@ test('with the longest prefix PostgreSQL cuts no name of ours', async (t) => {
   t.strictSame(names.filter((name) => name.length > 63), [])
   const storage = postgres({ connection: pgUrl(), schema, tablePrefix })
   t.teardown(() => storage.close())
-  await storage.migrate(requirements)
-  await t.resolves(storage.check(requirements))
+  await storage.open({ migrate: true, ...requirements })
+  await t.resolves(storage.open(requirements))
   const [first, second] = [1, 2].map((n) => userOf(n, { fields: { accountNumber: 7 } }))
   if (first === undefined || second === undefined) throw new Error('no users')
-  await kitStorage(storage).createUser(first, keysOf(first), null)
-  const again = kitStorage(storage).createUser(second, keysOf(second), null)
+  await addUser(storage, first)
+  const again = addUser(storage, second)
   await t.rejects(again, { code: 'field_taken', field: 'accountNumber' })
 })
 
@@ -113,15 +113,15 @@ test('two prefixes, and a host\'s own tables and migrations, share one database'
     await host.migrate.latest({ migrationSource })
     const [a, b] = [knexStorage(host), knexStorage(host, { tablePrefix: 'customers_' })]
     for (const storage of [a, b]) {
-      await storage.migrate()
-      await kitStorage(storage).createUser(userOf(1), keysOf(userOf(1)), null)
+      await storage.open({ migrate: true })
+      await addUser(storage, userOf(1))
     }
     await a.close()
     const list = await host.migrate.list({ migrationSource })
     t.match(list, [[{ name: '001_users' }], []], 'the host\'s migrations are as they were')
     t.match(await host.migrate.latest({ migrationSource }), [Number, []], 'and continue')
     t.strictSame(await host('users').select(), [], 'the host\'s users are the host\'s')
-    t.strictSame(await b.findUser(userOf(1).id), userOf(1), 'the host\'s instance is still open')
+    t.strictSame(await b.users.find(userOf(1).id), userOf(1), 'the host\'s instance is still open')
   }
   const ours = await sql(`select tablename from pg_tables where schemaname = $1 and tablename like '%\\_users'
     order by 1`, [schema])
@@ -138,7 +138,7 @@ for (const name of ["o'brien", 'a "b" c', 'Ä@$x$ %']) {
       client.query(`SET search_path TO ${quoted}`, done)
     const host = pgHost(t, { pool: { min: 0, max: 4, afterCreate } })
     const storage = knexStorage(host)
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await host.raw(`INSERT INTO fastify_users_users ${USER_COLUMN_LIST} SELECT 'usr_0' || lpad(n::text, 25, '0'),
       'n', 'n', 'e', n::text, 1, now(), now() FROM generate_series(1, 2000) AS n`)
     await storage.rebuildCounts()

@@ -139,7 +139,7 @@ test('the log says which driver is used', async (t) => {
   const storage = sqlite({ filename: ':memory:' })
   await app.register(users, { storage, migrate: true, decoratorName: 'members' })
   const { name, version } = loadSqliteDriver()
-  t.equal(storage.driver, `${name} ${version}`)
+  t.equal(storage.server.driver, `${name} ${version}`)
   t.match(log.text(), `fastify-users: app.members keeps its users in sqlite (${name} ${version}), a new store`)
 })
 

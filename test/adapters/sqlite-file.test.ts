@@ -5,14 +5,15 @@ import { syncBuiltinESMExports } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
 import { newId } from '../../lib/core/ids.ts'
-import { anyVersion, everyone, keysOf, rename as renaming, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { everyone, rename as renaming, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const FILES = ['users.db', 'users.db-wal', 'users.db-shm']
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
@@ -30,8 +31,8 @@ async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]
   const { driver } = options
   const storage = sqlite({ filename, ...(driver !== undefined && { driver }) })
   t.teardown(() => storage.close())
-  await storage.migrate()
-  const add = async (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  await storage.open({ migrate: true })
+  const add = async (n: number) => addUser(storage, userOf(n))
   await add(1)
   return { directory, filename, storage, add }
 }
@@ -41,14 +42,14 @@ for (const { driver, skip } of sqliteDrivers) {
     const { filename, storage, add } = await opened(t, { driver })
     await rm(filename)
     const gone = { code: 'unavailable', message: /deleted or replaced/ }
-    await t.rejects(storage.check(), gone)
+    await t.rejects(storage.open(), gone)
     await t.rejects(add(2), gone)
-    await t.rejects(kitStorage(storage).updateUser(userOf(1).id, renaming('x'), userOf(1).createdAt, anyVersion), gone)
-    await t.rejects(kitStorage(storage).deleteUser(userOf(1).id, anyVersion), gone)
+    await t.rejects(changeUser(storage, userOf(1).id, renaming('x'), { updatedAt: userOf(1).createdAt }), gone)
+    await t.rejects(removeUser(storage, userOf(1).id), gone)
     const whole = { atomic: false, idempotency: null }
-    await t.rejects(storage.writeUsers([], whole), gone, 'a batch')
-    await t.rejects(storage.eventLog.erase(userOf(1).id), gone, 'an erasure')
-    await t.rejects(storage.webhooks.remove(newId('whk')), gone, 'a change of a webhook')
+    await t.rejects(repositoryOf(storage).users.write([], whole), gone, 'a batch')
+    await t.rejects(repositoryOf(storage).events.erase(userOf(1).id), gone, 'an erasure')
+    await t.rejects(repositoryOf(storage).webhooks.remove(newId('whk')), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
   })
 }
@@ -63,7 +64,7 @@ for (const { driver, skip } of sqliteDrivers) {
       await writeFile(filename, content)
       const gone = { code: 'unavailable', message: /deleted or replaced/ }
       await t.rejects(add(3), gone)
-      await t.rejects(storage.check(), gone)
+      await t.rejects(storage.open(), gone)
       await t.rejects(add(4), gone)
     }
   })
@@ -76,20 +77,20 @@ for (const { driver, skip } of sqliteDrivers) {
     await runOn(filename, driver, ['DROP TABLE big', 'VACUUM', checkpoint])
     t.ok((await stat(filename)).size < 5_000_000)
     await add(3)
-    await storage.check()
+    await storage.open()
   })
 
   test(`${driver}: the file alone has everything after a clean stop`, { skip }, async (t) => {
     const { directory, filename, storage, add } = await opened(t, { driver })
     await add(2)
     let read = 0
-    await storage.readUsers(everyone, 'asc', async (users) => { read += users.length })
+    await storage.users.walk(everyone, 'asc', async (users) => { read += users.length })
     await storage.close()
     await copyFile(filename, join(directory, 'copy.db'))
     const copy = sqlite({ filename: join(directory, 'copy.db'), create: false })
     t.teardown(() => copy.close())
-    await copy.check()
-    t.match([read, await copy.findUser(userOf(1).id), await copy.findUser(userOf(2).id)],
+    await copy.open()
+    t.match([read, await copy.users.find(userOf(1).id), await copy.users.find(userOf(2).id)],
       [2, { id: userOf(1).id }, { id: userOf(2).id }])
   })
 }
@@ -100,10 +101,10 @@ test('nothing is acknowledged once the file or its log is replaced, and all is o
     const path = join(directory, name)
     await rename(path, `${path}.away`)
     await writeFile(path, '')
-    await t.rejects(storage.check(), { code: 'unavailable' }, name)
+    await t.rejects(storage.open(), { code: 'unavailable' }, name)
     await t.rejects(add(2), { code: 'unavailable' }, name)
     await rename(`${path}.away`, path)
-    await storage.check()
+    await storage.open()
     await add(3)
   }
 })
@@ -115,10 +116,10 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   await writeFile(join(directory, 'data', 'users.db'), '')
   const linked = sqlite({ filename: join(directory, 'link.db') })
   t.teardown(() => linked.close())
-  await linked.migrate()
-  await kitStorage(linked).createUser(userOf(1), keysOf(userOf(1)), null)
+  await linked.open({ migrate: true })
+  await addUser(linked, userOf(1))
   await rename(join(directory, 'data', 'users.db-wal'), join(directory, 'away'))
-  await t.rejects(linked.check(), { code: 'unavailable' }, 'the log is beside the file itself')
+  await t.rejects(linked.open(), { code: 'unavailable' }, 'the log is beside the file itself')
 
   const before = process.cwd()
   t.teardown(() => process.chdir(before))
@@ -126,8 +127,8 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   const relative = sqlite({ filename: 'relative.db' })
   t.teardown(() => relative.close())
   process.chdir(before)
-  await relative.migrate()
-  await kitStorage(relative).createUser(userOf(1), keysOf(userOf(1)), null)
+  await relative.open({ migrate: true })
+  await addUser(relative, userOf(1))
 })
 
 test('a file that is there is not opened to make it: closing it would drop the locks of this process', async (t) => {
@@ -159,7 +160,7 @@ test('a file that can not be opened or made is named, with the account and what 
   const directory = await temporaryDirectory(t)
   const filename = join(directory, 'users.db')
   const made = sqlite({ filename })
-  await made.migrate()
+  await made.open({ migrate: true })
   await made.close()
   await rm(`${filename}-wal`, { force: true })
   await mkdir(`${filename}-wal`)
@@ -169,8 +170,8 @@ test('a file that can not be opened or made is named, with the account and what 
   const problem = (path: string, code: string) => `the account ${userInfo().username} (uid ${userInfo().uid}) can't ` +
     `write the database file ${path} (${code}): ${mend}`
   const message = problem(filename, 'SQLITE_CANTOPEN')
-  await t.rejects(storage.migrate(), { code: 'unavailable', message })
-  await t.rejects(storage.check(), { code: 'unavailable', message })
+  await t.rejects(storage.open({ migrate: true }), { code: 'unavailable', message })
+  await t.rejects(storage.open(), { code: 'unavailable', message })
   const below = join(filename, 'users.db')
   const notMade = `fastify-users: sqlite(): the database file ${below} can't be made (EEXIST)`
   t.throws(() => sqlite({ filename: below }), { message: notMade })
@@ -192,7 +193,7 @@ test('what it creates is for its owner alone, and what is there keeps its mode',
   const made = join(directory, 'a', 'b')
   const storage = sqlite({ filename: join(made, 'users.db') })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(made, name)))), ['600', '600', '600'])
   t.strictSame(await Promise.all([made, join(made, '..')].map(modeOf)), ['700', '700'])
 
@@ -201,7 +202,7 @@ test('what it creates is for its owner alone, and what is there keeps its mode',
   await writeFile(join(shared, 'users.db'), '', { mode: 0o640 })
   const other = sqlite({ filename: join(shared, 'users.db') })
   t.teardown(() => other.close())
-  await other.migrate()
+  await other.open({ migrate: true })
   t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(shared, name)))), ['640', '640', '640'])
   t.equal(await modeOf(shared), '750')
 })
@@ -216,11 +217,11 @@ test('with create: false, a file without a database is an error', async (t) => {
   await writeFile(filename, '')
   t.throws(() => sqlite({ filename, create: false }), { message: problem })
   const first = sqlite({ filename })
-  await first.migrate()
+  await first.open({ migrate: true })
   await first.close()
   const again = sqlite({ filename, create: false })
   t.teardown(() => again.close())
-  await again.check()
+  await again.open()
 })
 
 test('the log says whether the store is new', async (t) => {

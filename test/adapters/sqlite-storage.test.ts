@@ -2,20 +2,19 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
 import { nodeSqliteDriver } from '../../adapters/knex/drivers/node-sqlite.ts'
 import { photostructureDriver } from '../../adapters/knex/drivers/photostructure.ts'
 import { sqlite3Driver } from '../../adapters/knex/drivers/sqlite3.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import {
-  anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, rename, timeOf, userOf
-} from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { migrated } from '../helpers/migrated.ts'
+import { apiKeyOf, everyone, idempotencyOf, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addFirstKey, addKey, addUser, addUserOnce, changeUser } from '../helpers/writes.ts'
 
 const PRAGMAS = ['synchronous', 'busy_timeout', 'foreign_keys', 'journal_mode']
 const firstOne = { order: 'asc', limit: 1, from: { offset: 0 } } as const
@@ -34,7 +33,7 @@ for (const { driver, skip } of sqliteDrivers) {
     const used = t.capture(dialect, 'run', run)
     const storage = await migrated(t, sqlite({ filename, driver, busyTimeoutMs: 4321 }))
     t.equal(storage.name, 'sqlite')
-    t.match(storage.driver, new RegExp(`^${driver} \\d+\\.\\d+\\.\\d+$`))
+    t.match(storage.server.driver, new RegExp(`^${driver} \\d+\\.\\d+\\.\\d+$`))
     t.ok((await stat(`${filename}-wal`)).isFile(), 'the write-ahead log is on')
     const connection: unknown = used()[0]?.args[0]
     const setting = async (name: string) => (await run(connection, `pragma ${name}`, []))[0]
@@ -61,23 +60,23 @@ for (const { driver, skip } of sqliteDrivers) {
     const calls = t.capture(drivers[driver], 'execute', drivers[driver].execute)
     const storage = sqlite({ filename, driver, busyTimeoutMs: 5 })
     t.teardown(() => storage.close())
-    const migration = storage.migrate()
+    const migration = storage.open({ migrate: true })
     let attempts = 0
     await until('a second attempt to turn the log on', () => (attempts += calls().length) >= 2)
     await reading.rollback()
     await migration
     const writing = await other.transaction()
     await writing.raw('insert into mine values (1)')
-    const created = kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true })
+    const created = addFirstKey(storage, apiKeyOf(1))
     await t.rejects(created, { code: 'unavailable', driverCode: 'SQLITE_BUSY' })
     await writing.rollback()
-    t.strictSame((await storage.listApiKeys(firstOne)).total, 0)
+    t.strictSame((await repositoryOf(storage).apiKeys.list(firstOne)).total, 0)
   })
 
   test(`${driver}: while another process locks the file, reads go on and writes wait`, { skip }, async (t) => {
     const filename = join(await temporaryDirectory(t), 'users.db')
     const storage = await migrated(t, sqlite({ filename, driver }))
-    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    const add = (n: number) => addUser(storage, userOf(n))
     await add(1)
     const other = sqliteHost(filename, { driver })
     t.teardown(() => other.destroy())
@@ -85,19 +84,19 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     let ended = 0
     const writes = Promise.all([
-      add(2), add(3), kitStorage(storage).createApiKey(apiKeyOf(1), { onlyFirst: true }),
-      kitStorage(storage).updateUser(idOf('usr', 1), rename('B'), timeOf(1), anyVersion),
-      kitStorage(storage).createUser(userOf(4), keysOf(userOf(4)), idempotencyOf(1))
+      add(2), add(3), addFirstKey(storage, apiKeyOf(1)),
+      changeUser(storage, idOf('usr', 1), rename('B'), { updatedAt: timeOf(1) }),
+      addUserOnce(storage, userOf(4), idempotencyOf(1))
     ].map((write) => write.finally(() => { ended++ })))
     for (let i = 0; i < 100; i++) {
-      t.equal((await storage.findUser(idOf('usr', 1)))?.name, userOf(1).name)
-      t.equal((await storage.listUsers(everyone, firstOne)).total, 1)
+      t.equal((await storage.users.find(idOf('usr', 1)))?.name, userOf(1).name)
+      t.equal((await storage.users.list(everyone, firstOne)).total, 1)
     }
     t.equal(ended, 0, 'all of this was read while the writes waited')
     await writing.commit()
     await writes
-    t.equal((await storage.listUsers(everyone, firstOne)).total, 4)
-    t.equal((await storage.findUser(idOf('usr', 1)))?.name, 'B')
+    t.equal((await storage.users.list(everyone, firstOne)).total, 4)
+    t.equal((await storage.users.find(idOf('usr', 1)))?.name, 'B')
   })
 
   test(`${driver}: a write that SQLite has rolled back itself costs no connection`, { skip }, async (t) => {
@@ -107,17 +106,17 @@ for (const { driver, skip } of sqliteDrivers) {
     const used = t.capture(dialect, 'run', run)
     const storage = await migrated(t, sqlite({ filename, driver }))
     const connection: unknown = used().at(-1)?.args[0]
-    const add = (n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), idempotencyOf(n))
+    const add = (n: number) => addUserOnce(storage, userOf(n), idempotencyOf(n))
     await add(0)
     await run(connection, 'pragma max_page_count = 1', [])
     const full = async () => {
       for (let n = 1; n < 1000; n++) await add(n)
     }
     await t.rejects(full(), { code: 'unavailable', driverCode: 'SQLITE_FULL' })
-    const { total } = await storage.listUsers(everyone, firstOne)
+    const { total } = await storage.users.list(everyone, firstOne)
     await run(connection, 'pragma max_page_count = 1000000', [])
     await add(1000)
-    t.equal((await storage.listUsers(everyone, firstOne)).total, total + 1)
+    t.equal((await storage.users.list(everyone, firstOne)).total, total + 1)
     // A new connection would need space for its own files.
     t.ok(used().every(({ args }) => args[0] === connection))
   })
@@ -131,8 +130,8 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.raw('create table mine (x)')
     const begun = performance.now()
     const writes = Array.from({ length: 20 }, (_, n) => n % 2 === 0
-      ? kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
-      : kitStorage(storage).createApiKey(apiKeyOf(n), { onlyFirst: false }))
+      ? addUser(storage, userOf(n))
+      : addKey(storage, apiKeyOf(n)))
     const codes = await Promise.all(writes.map((write) => write.then(() => 'written', ({ code }) => code)))
     const took = performance.now() - begun
     t.strictSame(new Set(codes), new Set(['unavailable']))
@@ -145,15 +144,15 @@ for (const { driver, skip } of sqliteDrivers) {
     const filename = join(await temporaryDirectory(t), 'users.db')
     const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
     for (const each of [a, b]) t.teardown(() => each.close())
-    await a.migrate()
-    const insert = (storage: typeof a, n: number) => kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+    await a.open({ migrate: true })
+    const insert = (storage: typeof a, n: number) => addUser(storage, userOf(n))
     await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
-    t.equal((await b.listUsers(everyone, firstOne)).total, 100, 'neither is refused')
+    t.equal((await b.users.list(everyone, firstOne)).total, 100, 'neither is refused')
   })
 
   test(`${driver}: a missing table is a fault`, { skip }, async (t) => {
     const storage = sqlite({ filename: ':memory:', driver })
     t.teardown(() => storage.close())
-    await t.rejects(storage.findUser('usr_x'), { name: 'StorageError', code: 'fault' })
+    await t.rejects(storage.users.find('usr_x'), { name: 'StorageError', code: 'fault' })
   })
 }

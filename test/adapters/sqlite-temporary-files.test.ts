@@ -1,16 +1,16 @@
 // What SQLite writes to temporary files: nothing while it records changes, and the sorted values of a new index.
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
+import { rename } from '../helpers/records.ts'
 import { sqliteTemporary } from '../helpers/sqlite-temporary.ts'
 import { watch } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { anyVersion, rename } from '../../adapters/testing/values.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
 import { plainId, USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { runScript, sqliteDrivers } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { changeUser } from '../helpers/writes.ts'
 
 const TABLE = 'fastify_users_users'
 const end = join(sqliteTemporary, 'end')
@@ -39,7 +39,7 @@ async function filesDuring (work: () => Promise<unknown>): Promise<number> {
 async function storeWith (t: Test, driver: (typeof sqliteDrivers)[number]['driver'], count: number, length: number) {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const empty = sqlite({ filename, driver })
-  await empty.migrate()
+  await empty.open({ migrate: true })
   await empty.close()
   const columns = USER_COLUMN_LIST.replace(')', ', fields)')
   const id = "'usr_0' || printf('%025d', n)"
@@ -58,19 +58,19 @@ for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: recorded changes of many users need no temporary file`, { skip }, async (t) => {
     const store = await storeWith(t, driver, 5000, 1)
     const changed = Array.from({ length: 100 }, (_, n) => plainId(1 + 50 * n))
-    const change = (id: string) => kitStorage(store).updateUser(
-      id, rename('new'), '2026-02-02T00:00:00.000Z', anyVersion, newEvent('user.updated', context)
-    )
+    const change = (id: string) => changeUser(store, id, rename('new'), {
+      updatedAt: '2026-02-02T00:00:00.000Z', event: newEvent('user.updated', context)
+    })
     t.equal(await filesDuring(async () => {
       const answers = await Promise.all(changed.map(change))
-      t.ok(answers.every((answer) => answer?.changed), 'all are changed')
+      t.ok(answers.every((answer) => answer.changed), 'all are changed')
     }), 0)
   })
 
   test(`${driver}: an index of many users is sorted on the disk`, { skip }, async (t) => {
     const store = await storeWith(t, driver, 80_000, 250)
-    t.not(await filesDuring(() => store.migrate({ unique: ['text'] })), 0)
-    const change = () => kitStorage(store).updateUser(plainId(1), rename('new'), '2026-02-02T00:00:00.000Z', anyVersion)
-    t.equal((await change())?.changed, true)
+    t.not(await filesDuring(() => store.open({ migrate: true, unique: ['text'] })), 0)
+    const change = () => changeUser(store, plainId(1), rename('new'), { updatedAt: '2026-02-02T00:00:00.000Z' })
+    t.equal((await change()).changed, true)
   })
 }

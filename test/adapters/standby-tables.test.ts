@@ -17,7 +17,7 @@ test('a standby with other tables', async (t) => {
   await t.test('is left alone where the copy of a database is used, and the standby names the old one', async (t) => {
     await primary.sql('CREATE DATABASE accounts')
     const old = postgres({ connection: primary.url.replace(/postgres$/, 'accounts') })
-    await old.migrate()
+    await old.open({ migrate: true })
     await old.close()
     // A template keeps more than a dump does: the number of each table too.
     await primary.sql('CREATE DATABASE accounts_restored TEMPLATE accounts')
@@ -38,7 +38,7 @@ test('a standby with other tables', async (t) => {
   await t.test('is left alone where its search path leads to another schema, or to none', async (t) => {
     for (const schema of ['first', 'second']) {
       const storage = postgres({ connection: primary.url, schema })
-      await storage.migrate()
+      await storage.open({ migrate: true })
       await storage.close()
     }
     await caughtUp(servers, standby)
@@ -49,9 +49,9 @@ test('a standby with other tables', async (t) => {
         standbys: [{ ...standby, url: on(standby.url, schema) }]
       })
       t.teardown(() => storage.close())
-      await storage.check()
+      await storage.open()
       await reported(problem)
-      t.equal(await storage.standbys?.reads() !== null, problem === null, schema)
+      t.equal(await storage.server.standbys?.reads() !== null, problem === null, schema)
     }
   })
 

@@ -115,9 +115,9 @@ for (const { name, share } of KINDS) {
     t.teardown(() => storage.close())
     t.equal(await storage.verifyWords(), 1)
     const searchable = { key: (await storage.inspect()).searchable, wordsOf: () => ['made'] }
-    await t.rejects(storage.check({ searchable }), { code: 'schema_behind', message: /^not all users have the words / })
-    await storage.migrate({ searchable })
-    await storage.check({ searchable })
+    await t.rejects(storage.open({ searchable }), { code: 'schema_behind', message: /^not all users have the words / })
+    await storage.open({ migrate: true, searchable })
+    await storage.open({ searchable })
     t.equal(await storage.verifyWords(), 0)
     const total = async (q: string) => (await app.users.list({ q })).meta.total
     const totals = async () => [await total('made'), await total('oslo'), await total('paris')]

@@ -2,10 +2,10 @@
 import Fastify from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
-import { override } from '../helpers/method-store.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import { areUses, aroundCommit } from '../helpers/around.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
@@ -19,7 +19,7 @@ test('a failure to store the last use of a key is logged, and the request succee
     const log = captureLog()
     const storage = memory()
     const { app, key } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
-    override(storage, () => ({ touchApiKey () { throw thrown } }))
+    aroundCommit(storage, 'apiKeys', () => { throw thrown })
     t.equal(
       (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
       200
@@ -45,10 +45,11 @@ test('does not store a use within a minute of one that another process stored', 
   const { app, key } = await testApp(t, { storage })
   const [record] = (await app.users.apiKeys.list()).data
   const storedAt = new Date(Date.now() - 30_000).toISOString()
-  await kitStorage(storage).touchApiKey(record?.id ?? '', storedAt, storedAt)
+  const { apiKeys } = repositoryOf(storage)
+  await apiKeys.write({ type: 'touch', id: record?.id ?? '', usedAt: storedAt, ifBefore: storedAt })
   await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
   await app.close()
-  t.equal((await storage.findApiKey({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
+  t.equal((await apiKeys.find({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
 })
 
 test('a storage that breaks the contract of keys is an error', async (t) => {
@@ -59,9 +60,11 @@ test('a storage that breaks the contract of keys is an error', async (t) => {
     }
   } = await testApp(t, { storage })
   const { id } = await apiKeys.create({ name: 'x' })
-  override(storage, () => ({ createApiKey: async () => false }))
-  await t.rejects(apiKeys.create({ name: 'x' }), { code: 'internal' })
-  override(storage, () => ({ rotateApiKey: async () => null }))
+  const { commit, find } = storage
+  storage.commit = async () => []
+  await t.rejects(apiKeys.create({ name: 'x' }), { code: 'storage_unavailable' }, 'it says what became of nothing')
+  storage.commit = commit
+  storage.find = async (name, keys) => (await find(name, keys)).map(() => null)
   await t.rejects(apiKeys.rotate(id), { code: 'api_key_not_found' }, 'the key was deleted meanwhile')
 })
 
@@ -77,17 +80,18 @@ test('closing waits until pending uses are stored', async (t) => {
     }
   })
   const { app: other, key: otherKey } = await testApp(t, {
-    storage: override({
+    storage: aroundCommit({
       ...storage,
       close: async () => {
         order.push('closed')
       }
-    }, () => ({
-      touchApiKey: async () => {
+    }, 'apiKeys', async (call, units) => {
+      if (areUses(units)) {
         await new Promise((resolve) => setImmediate(resolve))
         order.push('stored')
       }
-    }))
+      return call()
+    })
   })
   t.ok(app && key)
   await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${otherKey}` } })
@@ -98,7 +102,7 @@ test('closing waits until pending uses are stored', async (t) => {
 test('closing does not wait forever for a use to be stored', async (t) => {
   const storage = memory()
   const { app, key } = await testApp(t, { storage })
-  override(storage, () => ({ touchApiKey: () => new Promise(() => {}) }))
+  aroundCommit(storage, 'apiKeys', () => new Promise(() => {}))
   await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
   mock.timers.enable({ apis: ['setTimeout'] })
   const closed = app.close()

@@ -9,7 +9,8 @@ import { keyReader } from '../../lib/api-keys/key-text.ts'
 import { createApiKeysService } from '../../lib/api-keys/service.ts'
 import { createVerifier } from '../../lib/api-keys/verifier.ts'
 import type { Storage } from '../../lib/index.ts'
-import { override } from '../helpers/method-store.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import { aroundCommit, aroundFind } from '../helpers/around.ts'
 import { from } from '../helpers/level.ts'
 
 const START = Date.UTC(2026, 0)
@@ -28,38 +29,34 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
         // Each instance has a store of its own, as another process has; the scheduler decides when it answers.
         const listening: Storage = {
           ...base,
-          watchApiKeys: (listener) => {
+          watch: (listener) => {
             listeners.add(listener)
             return () => {
               listeners.delete(listener)
             }
           }
         }
-        const storage = override(listening, (methods) => ({
-          findApiKeyByStart: async (start) => {
-            await step(`instance ${n} looks up`)
-            const record = await methods.findApiKeyByStart(start)
-            await step(`instance ${n} gets the answer`)
-            return record
-          },
-          revokeApiKey: async (...args) => {
-            await step('revocation begins')
-            const result = await methods.revokeApiKey(...args)
-            await step('revocation is done')
-            return result
-          },
-          rotateApiKey: async (...args) => {
-            await step('rotation begins')
-            const result = await methods.rotateApiKey(...args)
-            await step('rotation is done')
-            return result
-          }
-        }))
-        const verifier = createVerifier({ storage, peppers: [], ttl: 3600 })
+        aroundFind(listening, 'apiKeys', async (call, [by]) => {
+          if (by === undefined || 'id' in by) return call()
+          await step(`instance ${n} looks up`)
+          const found = await call()
+          await step(`instance ${n} gets the answer`)
+          return found
+        })
+        aroundCommit(listening, 'apiKeys', async (call, units) => {
+          if (units.every(({ writes }) => writes.every(({ was }) => was === null))) return call()
+          await step('a change begins')
+          const outcomes = await call()
+          await step('a change is done')
+          return outcomes
+        })
+        const repository = repositoryOf(listening)
+        const verifier = createVerifier({ repository, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
           flushUses: null,
+          tenant: undefined,
           tenants: false,
-          storage,
+          repository,
           verifier,
           pageSize: { default: 1, max: 1 },
           keyPrefix: 'uk',

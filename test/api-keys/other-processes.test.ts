@@ -5,12 +5,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import pg from 'pg'
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { listenForKeyChanges } from '../../adapters/knex/connection/key-change-listener.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { testApp } from '../helpers/app.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addKey, revokeKey } from '../helpers/writes.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import '../helpers/watch-fetch.ts'
 
 const HOUR = '3600'
@@ -100,11 +101,11 @@ test('LISTEN: refuses a key that was revoked while the connection was lost', asy
   t.equal(await status(key), 401)
 })
 
-test('watchApiKeys reports changes of keys but not their uses, and nothing to a removed listener', async (t) => {
+test('watch reports changes of keys but not their uses, and nothing to a removed listener', async (t) => {
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const record = {
     id: 'key_01h455vb4pex5vsknk084sn02q',
     name: 'x',
@@ -121,9 +122,9 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   }
   let calls = 0
   const count = () => { calls++ }
-  const [first, second] = [storage.watchApiKeys?.(count), storage.watchApiKeys?.(count)]
+  const [first, second] = [storage.watch?.(count), storage.watch?.(count)]
   await until('a report of each new connection', () => calls >= 2, NOTIFIED_MS)
-  await kitStorage(storage).createApiKey(record, { onlyFirst: false })
+  await addKey(storage, record)
   await until('a report of the new key to both listeners', () => calls >= 4, NOTIFIED_MS)
   first?.()
   calls = 0
@@ -134,21 +135,22 @@ test('watchApiKeys reports changes of keys but not their uses, and nothing to a 
   // One channel serves the whole database, and the payload names the schema.
   client.on('notification', ({ payload }) => { if (payload === schema) notifications++ })
   await client.query('LISTEN fastify_users_api_keys')
-  await kitStorage(storage).touchApiKey(record.id, new Date().toISOString(), new Date().toISOString())
+  const usedAt = new Date().toISOString()
+  await repositoryOf(storage).apiKeys.write({ type: 'touch', id: record.id, usedAt, ifBefore: usedAt })
   await client.query('SELECT 1')
   t.equal(notifications, 0)
-  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
+  await revokeKey(storage, record.id, new Date().toISOString())
   await until('a report of the revocation', () => calls > 0 && notifications > 0, NOTIFIED_MS)
   await client.query('SELECT 1')
   t.equal(notifications, 1)
   second?.()
   calls = 0
-  await kitStorage(storage).revokeApiKey(record.id, new Date().toISOString(), { keepOneWith: [] })
-  const third = storage.watchApiKeys?.(count)
+  await revokeKey(storage, record.id, new Date().toISOString())
+  const third = storage.watch?.(count)
   await until('a report of what may have been missed', () => calls > 0, NOTIFIED_MS)
   third?.()
   await storage.close()
-  t.ok(storage.watchApiKeys?.(count), 'after close it opens no connection')
+  t.ok(storage.watch?.(count), 'after close it opens no connection')
 })
 
 test('LISTEN connects again to a database that cannot be reached, and can be closed meanwhile', async (t) => {

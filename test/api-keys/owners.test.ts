@@ -1,8 +1,10 @@
 // Whose Idempotency-Key a caller sends: that of its own key, of the keys that this one follows, and of no other.
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
 import { createKeyOwners } from '../../lib/api-keys/key-owner.ts'
 import { testApp } from '../helpers/app.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 
 const [FIRST, SECOND] = ['a-static-key-of-more-than-32-characters!', 'another-static-key-of-over-32-characters']
 const creation = (email: string) =>
@@ -52,13 +54,13 @@ test('looks up each key of a chain once, and leaves a circle', async (t) => {
   const rotations = new Map([['c', 'b'], ['b', 'a'], ['y', 'x'], ['x', 'y'], ['q', 'gone']])
   const asked: string[] = []
   const record = (id: string) => Object({ id, rotatedFrom: rotations.get(id) ?? null })
-  const ownerOf = createKeyOwners({
-    async findApiKey (by) {
-      const id = 'id' in by ? by.id : by.start
-      asked.push(id)
-      return id === 'gone' ? null : record(id)
-    }
-  })
+  const storage = memory()
+  storage.find = async (_name, [by]) => {
+    const id = by !== undefined && 'id' in by ? by.id : ''
+    asked.push(id)
+    return [id === 'gone' ? null : Object({ record: record(id), keys: null, of: null })]
+  }
+  const ownerOf = createKeyOwners(repositoryOf(storage))
   const owner = async (id: string) =>
     (await ownerOf({
       principal: { type: 'api_key', id, name: null, scopes: [] }, record: record(id), expiresAt: null

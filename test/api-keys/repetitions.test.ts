@@ -3,6 +3,7 @@ import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
+import { areUses, aroundCommit } from '../helpers/around.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
 import { stores } from '../helpers/stores.ts'
 
@@ -70,17 +71,16 @@ for (const store of stores) {
 test('a request whose write failed, or whose answer was lost, is repeated safely', async (t) => {
   let fails: 'before' | 'after' | null = null
   const storage = memory()
-  const { writeApiKey } = storage
-  storage.writeApiKey = async (write) => {
+  aroundCommit(storage, 'apiKeys', async (call, units) => {
     const lost = fails
     // The time of a key's last use is written after an answer.
-    if (write.type === 'touch') return writeApiKey(write)
+    if (areUses(units)) return call()
     fails = null
     if (lost === 'before') throw new StorageError('unavailable', 'the connection is lost')
-    const outcome = await writeApiKey(write)
+    const outcomes = await call()
     if (lost === 'after') throw new StorageError('unavailable', 'the connection is lost')
-    return outcome
-  }
+    return outcomes
+  })
   const { send, total } = await server(t, storage)
   const before = await total()
   fails = 'before'

@@ -1,20 +1,20 @@
 // How often keys are used: counted in memory by each process, and added to the store once a minute.
 import { mock } from 'node:test'
-import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { addCounted } from '../../adapters/testing/key-uses.ts'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { idOf } from '../../adapters/testing/values.ts'
 import { createUseCounter } from '../../lib/api-keys/use-counter.ts'
-import users, { type Storage } from '../../lib/index.ts'
+import { type Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { KeyUses, KeyUseStore } from '../../lib/storage/storage.ts'
+import type { KeyUses } from '../../lib/storage/key-uses.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { keyApp, UNKNOWN } from '../helpers/key-app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { apiKeyOf, idOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { addKey } from '../helpers/writes.ts'
 
 const COUNTED = { apiKeys: { routes: true, countUses: true } }
 const DAY = /^\d{4}-\d{2}-\d{2}$/
@@ -26,20 +26,25 @@ const sum = (days: ReadonlyArray<{ uses: number }>) => days.reduce((total, { use
 const turns = async () => { for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve)) }
 
 /** A memory store that refuses additions while `fails` says so. */
-function failing (fails: () => boolean): { storage: Storage, calls: KeyUses[][] } {
-  const right = memory()
+function failing (fails: () => boolean): Storage {
+  return aroundCommit(memory(), 'keyUses', async (call) => {
+    if (fails()) throw new StorageError('unavailable', 'busy')
+    return call()
+  })
+}
+
+/** What is added to the uses of a memory store, call by call. */
+function watched () {
+  const repository = repositoryOf(memory())
   const calls: KeyUses[][] = []
-  const { keyUses } = right
-  if (keyUses === undefined) throw new TypeError('the memory store counts no uses')
-  const store: KeyUseStore = {
-    ...keyUses,
-    async add (uses) {
+  const keyUses = {
+    ...repository.keyUses,
+    async add (uses: readonly KeyUses[]) {
       calls.push([...uses])
-      if (fails()) throw new StorageError('unavailable', 'busy')
-      await keyUses.add(uses)
+      await repository.keyUses.add(uses)
     }
   }
-  return { storage: { ...right, keyUses: store }, calls }
+  return { repository: { ...repository, keyUses }, calls }
 }
 
 for (const store of stores) {
@@ -87,16 +92,7 @@ test('without the option nothing is counted, and there is no route', async (t) =
   await t.rejects(app.users.apiKeys.uses(id), new TypeError(
     'fastify-users: apiKeys.uses() needs the option apiKeys.countUses'))
   await app.close()
-  t.strictSame(await storage.keyUses?.list(id), [])
-})
-
-test('the option needs a storage that counts', async (t) => {
-  const { keyUses, ...storage } = memory()
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await t.rejects(async () => app.register(users, { storage, apiKeys: { countUses: true } }), new TypeError(
-    'fastify-users: 1 wrong option:\n' +
-    '- apiKeys.countUses needs a storage that counts the uses of keys, and memory has no keyUses'))
+  t.strictSame(await repositoryOf(storage).keyUses.list(id), [])
 })
 
 test('a server that closes stores what it has counted, and several servers add up', async (t) => {
@@ -107,17 +103,17 @@ test('a server that closes stores what it has counted, and several servers add u
   for (const [i, { app }] of apps.entries()) {
     for (let n = 0; n <= i; n++) t.equal((await inject(app, 'GET', '/v1/users', { headers })).statusCode, 200)
   }
-  t.strictSame(await storage.keyUses?.list(String(made?.id)), [])
+  t.strictSame(await repositoryOf(storage).keyUses.list(String(made?.id)), [])
   for (const { app } of apps) await app.close()
-  t.equal(sum(await storage.keyUses?.list(String(made?.id)) ?? []), 6)
+  t.equal(sum(await repositoryOf(storage).keyUses.list(String(made?.id)) ?? []), 6)
 })
 
 test('many requests are one write a minute, with a row for each key and day', async (t) => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2026-01-31T23:59:30.000Z') })
   t.teardown(() => mock.timers.reset())
-  const { storage, calls } = failing(() => false)
-  const store = await addCounted(kitStorage(storage), 1, 2)
-  const counter = createUseCounter(storage, (error) => { throw error })
+  const { repository, calls } = watched()
+  for (const n of [1, 2]) await addKey(repository.storage, apiKeyOf(n))
+  const counter = createUseCounter(repository, (error) => { throw error })
   const [first, second] = [idOf('key', 1), idOf('key', 2)]
   for (let n = 0; n < 500; n++) counter.count(first)
   counter.count(second)
@@ -135,13 +131,13 @@ test('many requests are one write a minute, with a row for each key and day', as
   mock.timers.tick(600_000)
   await turns()
   t.equal(calls.length, 1, 'what was not used is not written')
-  t.strictSame(await store.list(first), [{ day: '2026-01-31', uses: 500 }, { day: '2026-02-01', uses: 3 }])
+  t.strictSame(await repository.keyUses.list(first), [{ day: '2026-01-31', uses: 500 }, { day: '2026-02-01', uses: 3 }])
   await counter.close()
 })
 
 test('the uses of many keys are written in parts', async (t) => {
-  const { storage, calls } = failing(() => false)
-  const counter = createUseCounter(storage, (error) => { throw error })
+  const { repository, calls } = watched()
+  const counter = createUseCounter(repository, (error) => { throw error })
   for (let n = 0; n < 2500; n++) counter.count(idOf('key', n))
   await counter.close()
   t.strictSame(calls.map(({ length }) => length), [1000, 1000, 500])
@@ -149,7 +145,7 @@ test('the uses of many keys are written in parts', async (t) => {
 
 test('what could not be stored stays counted, and the log says why', async (t) => {
   let fails = true
-  const { storage } = failing(() => fails)
+  const storage = failing(() => fails)
   const log = captureLog()
   const { app, as } = await keyApp(t, { storage, ...COUNTED, server: { logger: { stream: log.stream } } })
   const { id, key } = await app.users.apiKeys.create({ name: 'a' })
@@ -170,10 +166,10 @@ test('keeps the uses of 400 days', async (t) => {
   const { id } = await app.users.apiKeys.create({ name: 'a' })
   const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
   const days = [500, 401, 398, 1].map(dayBefore)
-  await storage.keyUses?.add(days.map((day) => ({ key: id, day, uses: 1 })))
+  await repositoryOf(storage).keyUses.add(days.map((day) => ({ key: id, day, uses: 1 })))
   mock.timers.tick(600_000)
   await turns()
-  t.strictSame((await storage.keyUses?.list(id))?.map(({ day }) => day), days.slice(2))
+  t.strictSame((await repositoryOf(storage).keyUses.list(id))?.map(({ day }) => day), days.slice(2))
 })
 
 for (const store of stores) {
@@ -192,6 +188,6 @@ for (const store of stores) {
     await app.users.tenants.remove('acme')
     // It stores what was counted, also of the key that is gone.
     t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
-    t.strictSame(await storage.keyUses?.list(acme.id), [])
+    t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
   })
 }

@@ -20,7 +20,7 @@ const placeOf = ({ pointer, code }: { pointer: string, code: string }) => `${poi
 for (const store of stores) {
   test(`each operation is answered as it would be alone, in order, on ${store.name}`, async (t) => {
     const storage = await store.create(t)
-    await storage.migrate({ unique: ['legacyId'] })
+    await storage.open({ migrate: true, unique: ['legacyId'] })
     const { app, call } = await testApp(t, { storage, fields: { schema: CITY, unique: ['legacyId'] } })
     const made = await app.users.create({ ...ann, ...Object({ address: { city: 'Ulm', zip: '1' }, legacyId: 'A' }) })
     const changes: string[] = []

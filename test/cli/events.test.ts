@@ -71,10 +71,10 @@ for (const { name, skip, create } of databases) {
     t.match(await cli('events', 'list', '--limit', 'x'), { code: 2, err: /limit must be a whole number/ })
     t.strictSame((await cli('events', 'tail', '--subject', ann.id)).out.trimEnd().split('\n'), plain.slice(0, 2))
     t.match(await cli('events', 'tail', '--type', 'x'), { code: 2, err: /type must be user\.created or/ })
-    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
+    await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 1)
     const still = await cli('events', 'tail', '--after', events[0].id)
     t.strictSame(still.out.trimEnd().split('\n'), plain.slice(1), 'none behind it is gone')
-    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1)
+    await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 1)
     t.match(await cli('events', 'tail', '--after', events[0].id), { code: 1, err: /leave --after out/ })
   })
 }

@@ -5,12 +5,12 @@ import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import { databases, PROGRAM, run } from '../helpers/cli.ts'
 import { fields } from '../helpers/fields.ts'
 import { plainNode } from '../helpers/plain-node.ts'
+import { userOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 import '../helpers/watch-all.ts'
 
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
@@ -27,7 +27,7 @@ for (const { name, skip, create } of databases) {
     await cli('migrate')
     t.strictSame(await cli('export'), { code: 0, out: '', err: '' })
     const storage = open()
-    for (const user of users) await kitStorage(storage).createUser(user, keysOf(user), null)
+    for (const user of users) await addUser(storage, user)
     await storage.close()
 
     t.strictSame(await cli('export'), { code: 0, out: lines.join(''), err: '' })
@@ -83,7 +83,7 @@ test('a reader that has enough, such as head, ends it quietly', async (t) => {
   const storage = open()
   await Promise.all(Array.from({ length: 3000 }, (_, n) => {
     const user = userOf(n)
-    return kitStorage(storage).createUser(user, keysOf(user), null)
+    return addUser(storage, user)
   }))
   await storage.close()
   const [node, given] = plainNode(PROGRAM, 'export')
@@ -152,7 +152,7 @@ test('a file that can not be written to its end is no wrong usage, and leaves no
   const { url, args, open } = await database.create(t)
   await run(['migrate', ...args], { DATABASE_URL: url })
   const storage = open()
-  for (let n = 1; n <= 20; n++) await kitStorage(storage).createUser(userOf(n), keysOf(userOf(n)), null)
+  for (let n = 1; n <= 20; n++) await addUser(storage, userOf(n))
   await storage.close()
   const directory = await temporaryDirectory(t)
   const [node, given] = plainNode(PROGRAM, 'export', ...args, '-o', join(directory, 'users.ndjson'))

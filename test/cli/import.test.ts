@@ -5,14 +5,14 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { apiKeyOf, everyone, timeOf } from '../../adapters/testing/values.ts'
 import { progressText } from '../../cli/progress.ts'
 import { databases, PROGRAM, run } from '../helpers/cli.ts'
 import { fields as common } from '../helpers/fields.ts'
 import { ndjsonOf } from '../helpers/import-rows.ts'
 import { plainNode } from '../helpers/plain-node.ts'
+import { apiKeyOf, everyone, timeOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { addKey } from '../helpers/writes.ts'
 import '../helpers/watch-all.ts'
 
 const fields = { type: 'object', properties: { ...common.properties, legacyId: { type: 'integer' } } }
@@ -101,10 +101,7 @@ test('imports from standard input, and records events if a server does', async (
   await run(['migrate'], env)
   const storage = open()
   const event = { id: 'evt_01jzzzzzzzezzr000000000001', timestamp: timeOf(0), actor: null, requestId: null }
-  await kitStorage(storage).createApiKey(
-    apiKeyOf(1), { onlyFirst: false },
-    { ...event, type: 'api_key.created' }
-  )
+  await addKey(storage, apiKeyOf(1), { ...event, type: 'api_key.created' })
   const [node, given] = plainNode(PROGRAM, 'import', '-')
   const child = spawn(node, given, { env })
   let out = ''
@@ -115,7 +112,7 @@ test('imports from standard input, and records events if a server does', async (
   child.stdin.end()
   t.strictSame(await once(child, 'exit'), [1, null])
   t.equal(out, 'created 2, updated 0, skipped 0, refused 2\n')
-  const events = await storage.eventLog?.read({ after: null, limit: 9, types: ['user.created'] })
+  const events = await storage.log.read({ after: null, limit: 9, types: ['user.created'] })
   t.equal(events?.events.length, 2)
   await storage.close()
 })
@@ -156,7 +153,7 @@ test('a reader that has enough, such as head, does not end the import', async (t
   child.stdout.once('data', () => child.stdout.destroy())
   t.strictSame(await once(child, 'exit'), [0, null])
   const storage = open()
-  t.equal((await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 5000)
+  t.equal((await storage.users.list(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 5000)
   await storage.close()
 })
 

@@ -2,9 +2,10 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { test, type Test } from 'tap'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { databases, PROGRAM, run } from '../helpers/cli.ts'
 import { plainNode } from '../helpers/plain-node.ts'
+import { keysOf, userOf } from '../helpers/records.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 import { until } from '../helpers/until.ts'
 import '../helpers/watch-all.ts'
@@ -27,7 +28,7 @@ for (const { name, skip, create } of databases) {
         for (; writes.length < TOGETHER && n <= count; n++) {
           writes.push({ type: 'create', user: userOf(n), keys: keysOf(userOf(n)), event: null } as const)
         }
-        await storage.writeUsers(writes, { atomic: true, idempotency: null })
+        await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
       }
     }
     return { ...database, env, call, storage, fill }
@@ -58,7 +59,7 @@ for (const { name, skip, create } of databases) {
       userOf(11, { email: userOf(1).email, tenant: 'acme' }), userOf(12, { fields: { legacyId: 7 }, tenant: 'acme' })
     ]
     const writes = users.map((user) => ({ type: 'create', user, keys: keysOf(user), event: null }) as const)
-    await storage.writeUsers(writes, { atomic: true, idempotency: null })
+    await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
     t.strictSame(await call('tenants', 'assign', 'acme', '--yes'), {
       code: 1,
       out: `${userOf(1).id}: the tenant has a user with the same address\n` +
@@ -82,7 +83,7 @@ for (const { name, skip, create } of databases) {
     await storage.rebuildCounts()
     const countOf = async (tenant?: string): Promise<number> => {
       const filter = { emailKey: null, words: null, fields: {}, ...(tenant !== undefined && { tenant }) }
-      return (await storage.listUsers(filter, { order: 'asc', limit: 1, from: { offset: 0 } })).total
+      return (await storage.users.list(filter, { order: 'asc', limit: 1, from: { offset: 0 } })).total
     }
     const child = execFile(...plainNode(PROGRAM, 'tenants', 'assign', 'acme', '--yes', ...args),
       { env: { PATH: String(process.env['PATH']), ...env } })

@@ -1,11 +1,12 @@
 // Names of those who made changes: taken out with the values of the person, or of the tenant.
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import { webhookOf } from '../../adapters/testing/webhook-values.ts'
 import type { LoggedEvent, Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { captureLog } from '../helpers/log.ts'
+import { webhookOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 /** A mount whose users sign in: the token is the id of a user, who is known by it and by its name. */
@@ -77,19 +78,18 @@ for (const store of stores) {
   test(`a deleted tenant's webhooks are not said to have missed pruned events, on ${store.name}`, async (t) => {
     const storage = await store.create(t)
     const { app: { users } } = await testApp(t, { storage, eventLog: true, tenants: true })
-    const { eventLog, webhooks, tenants } = storage
-    if (eventLog === undefined || webhooks === undefined || tenants === undefined) throw new Error('all are there')
+    const { events, webhooks, tenants } = repositoryOf(storage)
     await webhooks.insert(webhookOf(1, { tenant: 'acme', types: [] }))
     await users.tenant('acme').create({ name: 'Ann', email: 'ann@acme.example' })
     const lines = captureLog()
     const { log } = Fastify({ logger: { stream: lines.stream } })
     const listed = async () => (await webhooks.list({ order: 'asc', limit: 9, from: { offset: 0 } })).items
     // Each round as of a process that has just begun.
-    const round = async () => createFanOut(webhooks, eventLog, log)(await listed())
+    const round = async () => createFanOut(webhooks, events, log)(await listed())
     await round()
     t.strictSame((await listed()).map(({ after }) => typeof after), ['string'])
     // The user, then the event; the webhook is what is left.
-    while ((await eventLog.read({ after: null, limit: 1, types: null, tenant: 'acme' }))?.events.length !== 0) {
+    while ((await events.read({ after: null, limit: 1, types: null, tenant: 'acme' }))?.events.length !== 0) {
       t.equal(await tenants.remove('acme', 1), 1)
     }
     await round()

@@ -132,7 +132,7 @@ test('a walk newest first ends where the log was pruned', async (t) => {
   const { app, call } = host
   for (const n of [1, 2, 3]) await app.users.create({ name: `User ${n}`, email: `user${n}@example.org` })
   const all = (await walk(host, 'order=desc')).all
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   const response = await call('GET', `/events?order=desc&before=${all[1]?.id}`)
   t.strictSame([response.statusCode, response.json()], [200, { data: [], meta: { limit: 20, more: false } }])
   t.strictSame((await walk(host, 'order=desc')).all, all.slice(0, 1))

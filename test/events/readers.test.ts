@@ -15,7 +15,7 @@ async function logged (t: Test, storage: Storage) {
     events: app.users.events,
     add: async () => app.users.create({ name: 'Ann', email: `ann${++count}@example.org` }),
     /** Prunes all but the newest event. */
-    prune: async () => storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 1000)
+    prune: async () => storage.log.prune(new Date(Date.now() + 1000).toISOString(), 1000)
   }
 }
 

@@ -150,11 +150,10 @@ test('a stream that begins at the end says where that is, so that a client goes 
 
 test('those who wait at the end of the log share what is read, and each has its own copy', async (t) => {
   const storage = memory()
-  const { eventLog } = storage
-  if (eventLog === undefined) throw new Error('memory() has an event log')
-  const read = eventLog.read.bind(eventLog)
+  const { log } = storage
+  const read = log.read.bind(log)
   let reads = 0
-  eventLog.read = (request) => {
+  log.read = (request) => {
     reads++
     return read(request)
   }

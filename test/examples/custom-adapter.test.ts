@@ -2,13 +2,14 @@
 import { join } from 'node:path'
 import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { keysOf, timeOf, userOf } from '../../adapters/testing/values.ts'
 import { openDatabase } from '../../examples/custom-adapter/database.ts'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { KIT_TIMEOUT_MS, passedReport } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
+import { timeOf, userOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 test('the LMDB store passes the conformance kit', async (t) => {
   const lines: string[] = []
@@ -29,16 +30,16 @@ test('a user of the LMDB store forgets the batches whose keys have expired', asy
   const path = join(await temporaryDirectory(t), 'users')
   const storage = lmdb(path)
   const user = userOf(1)
-  await kitStorage(storage).createUser(user, keysOf(user), null)
+  await addUser(storage, user)
   for (const n of [1, 2, 3]) {
     const idempotency = { key: `key ${n}`, fingerprint: 'f', now: timeOf(n), expiresAt: timeOf(n + 1), note: null }
     const changes = { name: { value: `Name ${n}`, key: `name ${n}` } }
     const guard = { ifVersion: null, unlessVersion: [] }
-    await storage.writeUsers(
+    await repositoryOf(storage).users.write(
       [{ type: 'update', id: user.id, changes, updatedAt: timeOf(n), guard, event: null }],
       { atomic: false, idempotency }
     )
-    await storage.prune(timeOf(n))
+    await repositoryOf(storage).prune(timeOf(n))
   }
   await storage.close()
   const database = openDatabase(path)

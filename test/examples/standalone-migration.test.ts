@@ -12,7 +12,7 @@ import '../helpers/watch-fetch.ts'
 test('says that it is migrating, and makes the first key when it has ended', async (t) => {
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
-  await storage.migrate()
+  await storage.open({ migrate: true })
   await storage.close()
   const locking = await connectPg(t)
   await locking.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users`)

@@ -17,9 +17,10 @@ test('answers many from one question, good or bad, and asks again later', async 
   let questions = 0
   let isUp = true
   const readiness = createReadiness({
-    async check () {
+    async open () {
       questions++
       if (!isUp) throw new Error('down')
+      return { created: false }
     }
   })
   t.strictSame(await Promise.all([readiness(), readiness(), readiness()]), ['ready', 'ready', 'ready'])
@@ -34,9 +35,10 @@ test('answers many from one question, good or bad, and asks again later', async 
 
 test('says that a database accepts no writes, but not in place of what is wrong', async (t) => {
   const state = (isReadOnly: boolean, code?: string) => createReadiness({
-    isReadOnly: async () => isReadOnly,
-    async check () {
+    server: { isReadOnly: async () => isReadOnly },
+    async open () {
       if (code !== undefined) throw Object.assign(new Error('refused'), { code })
+      return { created: false }
     }
   })()
   t.strictSame(await Promise.all([state(false), state(true), state(true, 'unavailable'), state(true, 'schema_behind')]),
@@ -51,12 +53,12 @@ test('does not wait for a database that is frozen, or a pool that is full', asyn
   const schema = temporarySchema(t)
   const storage = postgres({ connection: url.href, schema, pool: { max: 1 }, statementTimeoutMs: 20_000 })
   t.teardown(() => storage.close())
-  await storage.migrate()
-  const first = () => Promise.race([createReadiness(storage)(), storage.check().catch(() => {}).then(() => 'checked')])
+  await storage.open({ migrate: true })
+  const first = () => Promise.race([createReadiness(storage)(), storage.open().catch(() => {}).then(() => 'checked')])
 
   const locking = await connectPg(t)
   await locking.query(`BEGIN; LOCK TABLE "${schema}".fastify_users_users`)
-  const reading = storage.findUser('usr_1')
+  const reading = storage.users.find('usr_1')
   t.equal(await first(), 'unavailable', 'a full pool')
   await locking.query('COMMIT')
   await reading

@@ -7,20 +7,16 @@ import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { testApp } from '../helpers/app.ts'
 
 test('the typed client creates, changes, lists and deletes users', async (t) => {
   const storage = memory()
   let busy = 1
-  override(storage, ({ createUser }) => ({
-    async createUser (user, keys, idempotency) {
-      if (idempotency !== null && busy-- === 1) {
-        throw new StorageError('idempotency_in_progress', 'the first is still running')
-      }
-      return createUser(user, keys, idempotency)
-    }
-  }))
+  aroundCommit(storage, 'idempotency', async (call) => {
+    if (busy-- === 1) throw new StorageError('idempotency_in_progress', 'the first is still running')
+    return call()
+  })
   const { app, key } = await testApp(t, { storage })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const { create, change, everyone, remove } = usersClient(origin, key)

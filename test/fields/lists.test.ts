@@ -60,7 +60,7 @@ for (const { name, create } of stores) {
 test('refuses to start without the index of a filter, and says how to create it', async (t) => {
   const storage = sqlite({ filename: ':memory:', driver: sqliteDriver })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const app = Fastify()
   t.teardown(() => app.close())
   const shared = { ...storage, close: async () => {} }

@@ -161,11 +161,11 @@ test('says that the database is at fault where it refuses an index for another r
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
   t.teardown(() => storage.close())
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const rights = [`USAGE ON SCHEMA "${schema}"`, `SELECT ON ALL TABLES IN SCHEMA "${schema}"`]
   const stranger = postgres({ connection: await urlOfRole(t, `${schema}_role`, rights), schema })
   t.teardown(() => stranger.close())
-  await t.rejects(stranger.migrate({ unique: ['badge'] }), { code: 'fault', driverCode: '42501' })
+  await t.rejects(stranger.open({ migrate: true, unique: ['badge'] }), { code: 'fault', driverCode: '42501' })
 })
 
 test('a unique field may be named as a member of every object, and be left out', async (t) => {

@@ -25,14 +25,16 @@ export async function openReplicated (t: Test, count: number): Promise<Replicate
 }
 
 /** A storage on them, and what it has reported of each standby. */
-export async function replicatedStorage ({ primary, standbys }: Replicated, options: Partial<PostgresOptions> = {}) {
-  const storage = postgres({ connection: primary.url, replicas: standbys.map(({ url }) => url), ...options })
+export async function replicatedStorage (servers: Replicated, options: Partial<PostgresOptions> = {}) {
+  const replicas = servers.standbys.map(({ url }) => url)
+  const storage = postgres({ connection: servers.primary.url, replicas, ...options })
   const reports: StandbyReport[] = []
-  storage.standbys?.watch((report) => reports.push(report))
+  const { standbys } = storage.server
+  standbys?.watch((report) => reports.push(report))
   const latest = (name: string) => reports.findLast((report) => report.name === name)
   /** Waits until a standby is right, or is left alone for this reason. */
   async function reported (problem: RegExp | null, index = 0): Promise<void> {
-    await storage.standbys?.reads()
+    await standbys?.reads()
     await until(`replicas[${index}] is ${String(problem ?? 'right')}`, () => {
       const report = latest(`replicas[${index}]`)
       if (report === undefined) return false

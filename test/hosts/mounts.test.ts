@@ -85,11 +85,11 @@ test('a mount whose storage fails at its start does not keep it open for others'
   const storage = memory()
   let closed = 0
   storage.close = async () => { closed++ }
-  const { check } = storage
-  storage.check = async () => { throw new Error('it is gone') }
+  const { open } = storage
+  storage.open = async () => { throw new Error('it is gone') }
   const failing = Fastify()
   await t.rejects(async () => failing.register(users, { storage }), /it is gone/)
-  storage.check = check
+  storage.open = open
   const working = Fastify()
   await working.register(users, { storage })
   await working.close()

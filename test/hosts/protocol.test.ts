@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { inject } from '../helpers/app.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { served } from '../helpers/exchanges.ts'
 import { plainHost } from '../helpers/hosts.ts'
 import { http2, TRANSPORTS } from '../helpers/transports.ts'
@@ -56,16 +57,12 @@ test('over HTTP/2 a request that its client breaks off before the end of its bod
 test('a request whose client has left gives its place back, in each version of HTTP', async (t) => {
   for (const transport of TRANSPORTS) {
     const storage = memory()
-    const { writeUsers } = storage
     const asked: Array<() => void> = []
-    const slow: typeof writeUsers = async (...given) => {
+    aroundCommit(storage, 'users', async (call) => {
       await new Promise<void>((resolve) => { asked.push(resolve) })
-      return writeUsers(...given)
-    }
-    const { send, running } = await served(t, transport, {
-      storage: { ...storage, writeUsers: slow },
-      limits: { inFlight: 3 }
+      return call()
     })
+    const { send, running } = await served(t, transport, { storage, limits: { inFlight: 3 } })
     // A write holds its place until its answer has ended; a read of users until the storage has answered.
     const create = (n: number) => {
       const exchange = send('POST', '/users', { 'content-type': 'application/json' })

@@ -1,11 +1,11 @@
 // Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
-import { override } from '../helpers/method-store.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { addKey } from '../helpers/writes.ts'
 
 const INVALID = 'Bearer realm="users", error="invalid_token"'
 const STATIC = 'a-static-key-of-more-than-32-characters!'
@@ -139,7 +139,7 @@ test('refuses every request while there is no key, and logs how to create one', 
   const log = captureLog()
   const { app } = await testApp(t, {
     server: { logger: { stream: log.stream } },
-    storage: override(memory(), () => ({ createApiKey: async () => true })),
+    storage: { ...memory(), list: async () => ({ items: [], total: 0 }) },
     decoratorName: 'users'
   })
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
@@ -156,7 +156,7 @@ test('refuses every request while there is no key, and logs how to create one', 
 
 test('starts although the API keys cannot be listed', async (t) => {
   const storage = memory()
-  storage.listApiKeys = async () => {
+  storage.list = async () => {
     throw new Error('down')
   }
   const { app } = await testApp(t, { storage })
@@ -168,23 +168,20 @@ test('refuses a key whose stored digest is malformed', async (t) => {
   const storage = memory()
   const { start, secret, text } = generateKey('uk')
   t.ok(secret)
-  await kitStorage(storage).createApiKey(
-    {
-      id: 'key_01h455vb4pex5vsknk084sn02q',
-      name: 'x',
-      scopes: ['users:read'],
-      start,
-      digest: 'short',
-      createdAt: new Date().toISOString(),
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
-      rotatedFrom: null,
-      rotatedAt: null,
-      lifetime: null
-    },
-    { onlyFirst: false }
-  )
+  await addKey(storage, {
+    id: 'key_01h455vb4pex5vsknk084sn02q',
+    name: 'x',
+    scopes: ['users:read'],
+    start,
+    digest: 'short',
+    createdAt: new Date().toISOString(),
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    rotatedFrom: null,
+    rotatedAt: null,
+    lifetime: null
+  })
   const { app } = await testApp(t, { storage })
   t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${text}` } })).statusCode, 401)
 })
@@ -203,7 +200,7 @@ test('answers 500 on a route whose access rules were removed by a hook', async (
 test('answers 500 without details if the storage fails while a key is checked', async (t) => {
   const storage = memory()
   const { call } = await testApp(t, { storage, apiKeys: { cache: 0 } })
-  storage.findApiKey = async () => {
+  repositoryOf(storage).apiKeys.find = async () => {
     throw new Error('select * from secrets')
   }
   const response = await call('GET', '/users')

@@ -7,7 +7,9 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { callerOf } from '../../lib/http/caller.ts'
+import type { Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { aroundFind } from '../helpers/around.ts'
 import { steadyClock } from '../helpers/steady-clock.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -19,11 +21,10 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   const advance = steadyClock(t)
   const storage = memory()
   let lookUps = 0
-  const { findApiKey } = storage
-  storage.findApiKey = async (by) => {
+  aroundFind(storage, 'apiKeys', async (call) => {
     lookUps++
-    return findApiKey(by)
-  }
+    return call()
+  })
   const { app, key } = await testApp(t, { storage, limits: { failures: { max: 4, window: 60 } } })
   const from = (remoteAddress: string, token: string) =>
     inject(app, 'GET', '/v1/users', { ...bearer(token), remoteAddress })
@@ -133,12 +134,12 @@ test('requests above limits.inFlight wait for a while, then get 503, and do not 
   const storage = memory()
   let [running, most, hold] = [0, 0, true]
   const held: Array<() => void> = []
-  const { listUsers } = storage
-  storage.listUsers = async (...args) => {
+  const list = storage.users.list.bind(storage.users)
+  storage.users.list = async (...args) => {
     most = Math.max(most, ++running)
     if (hold) await new Promise<void>((resolve) => held.push(resolve))
     running--
-    return listUsers(...args)
+    return list(...args)
   }
   const log = captureLog()
   const { call } = await testApp(t, { storage, limits: { inFlight: 4 }, server: { logger: { stream: log.stream } } })
@@ -165,12 +166,12 @@ test('requests above limits.inFlight wait for a while, then get 503, and do not 
 })
 
 test('without limits.inFlight the storage says how many requests it serves at a time', async (t) => {
-  const storage = { ...memory(), concurrency: 2 }
+  const storage: Storage = { ...memory(), server: { concurrency: 2 } }
   const held: Array<() => void> = []
-  const { listUsers } = storage
-  storage.listUsers = async (...args) => {
+  const list = storage.users.list.bind(storage.users)
+  storage.users.list = async (...args) => {
     await new Promise<void>((resolve) => held.push(resolve))
-    return listUsers(...args)
+    return list(...args)
   }
   const { call } = await testApp(t, { storage })
   const answers = Array.from({ length: 3 }, () => call('GET', '/users'))
@@ -182,11 +183,11 @@ test('without limits.inFlight the storage says how many requests it serves at a 
 
 test('a key can revoke itself above its rate limit and above limits.inFlight', async (t) => {
   const storage = memory()
-  const { listUsers } = storage
+  const list = storage.users.list.bind(storage.users)
   const held: Array<() => void> = []
-  storage.listUsers = async (...args) => {
+  storage.users.list = async (...args) => {
     await new Promise<void>((resolve) => held.push(resolve))
-    return listUsers(...args)
+    return list(...args)
   }
   const { app } = await testApp(t, {
     storage,

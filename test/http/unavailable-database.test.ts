@@ -132,6 +132,6 @@ for (const { driver, skip } of sqliteDrivers) {
     const storage: Storage = sqlite({ filename, driver })
     t.teardown(() => storage.close())
     await rm(dirname(filename), { recursive: true })
-    await t.rejects(storage.check(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
+    await t.rejects(storage.open(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
   })
 }

@@ -95,7 +95,7 @@ test('says why a migration fails that went on in the background, and requests ge
 test('goes on with a locked file once it is free, and names the file and the lock meanwhile', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const first = sqlite({ filename })
-  await first.migrate()
+  await first.open({ migrate: true })
   await first.close()
   const locking = sqliteHost(filename)
   t.teardown(() => locking.destroy())

@@ -20,20 +20,20 @@ test('a registration without a storage says which storages there are', async (t)
 })
 
 test('a storage that lacks methods is refused with their names', (t) => {
-  const { findUser, writeApiKey, ...rest } = memory()
+  const { find, commit, ...rest } = memory()
   const refused = (storage: unknown, message: RegExp) => t.throws(() => check({ storage }), { message })
-  refused({ ...rest, findUser, writeApiKey: 1 }, /: this one lacks writeApiKey$/)
-  refused(rest, /: this one lacks findUser, writeApiKey$/)
-  const log = { read () {}, find () {}, history () {}, erase () {} }
-  refused({ ...memory(), eventLog: log }, /: this one lacks eventLog\.prune, eventLog\.pruned$/)
-  refused({ ...memory(), trash: { find () {} } }, /: this one lacks trash\.list, trash\.expired$/)
-  refused('sqlite', /: this one lacks name, check, migrate, close, writeUsers, findUser, /)
+  refused({ ...rest, find, commit: 1 }, /: this one lacks commit$/)
+  refused(rest, /: this one lacks commit, find$/)
+  const log = { read () {}, find () {}, history () {}, before () {}, rewrite () {} }
+  refused({ ...memory(), log }, /: this one lacks log\.prune, log\.pruned$/)
+  refused({ ...memory(), users: { find () {} } }, /: this one lacks users\.list, users\.walk$/)
+  refused('sqlite', /: this one lacks name, open, close, commit, find, list, listTenants, users\.find, /)
   t.end()
 })
 
 test('names every wrong option, and repeats none of its values', (t) => {
   const wrong = {
-    storage: { name: 'x', check () {} },
+    storage: { name: 'x', open () {} },
     prefix: 'v1',
     decoratorName: '1x',
     migrate: 'yes',

@@ -1,8 +1,8 @@
 // What a write of a user means, as a table: from the rows that it meets to what it makes of them. No store is needed.
 import { test } from 'tap'
 import { decideUser, type UserRows } from '../../lib/storage/decide-users.ts'
-import type { Row } from '../../lib/storage/rows.ts'
-import type { NewEvent, UserRecord, UserWrite } from '../../lib/storage/storage.ts'
+import type { NewEvent, Row, UserRecord } from '../../lib/storage/storage.ts'
+import type { UserWrite } from '../../lib/storage/user-writes.ts'
 
 const at = (n: number): string => `2026-01-31T09:30:00.00${n}Z`
 const ID = 'usr_01h455vb4pex5vsknk08000001'

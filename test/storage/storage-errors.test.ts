@@ -26,7 +26,7 @@ const failures: Array<[name: string, thrown: unknown, status: number, code: stri
   ],
   [
     'a schema that is behind',
-    new StorageError('schema_behind', 'call storage.migrate()'),
+    new StorageError('schema_behind', 'call storage.open({ migrate: true })'),
     500,
     'internal',
     /schema_behind/
@@ -55,11 +55,8 @@ for (const [name, thrown, status, code, logged] of failures) {
     const fail = async () => {
       throw thrown
     }
-    Object.assign(storage, {
-      findUser: fail,
-      listUsers: fail,
-      writeUsers: fail
-    })
+    Object.assign(storage, { commit: fail })
+    Object.assign(storage.users, { find: fail, list: fail })
     const id = 'usr_01h455vb4pex5vsknk084sn02q'
     for (const [method, path, payload] of [
       ['GET', '/users'],
@@ -84,7 +81,7 @@ test('a storage that throws synchronously reveals no more than one that rejects'
   const log = captureLog()
   const storage = memory()
   const { call, app } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
-  storage.listUsers = () => {
+  storage.users.list = () => {
     throw new Error(`select * from users where email = '${CANARY}'`)
   }
   t.equal((await call('GET', '/users')).statusCode, 500)
@@ -97,11 +94,9 @@ test('a storage that returns values of a wrong type does not end the process', a
   const storage = memory()
   const { call } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
   for (const nonsense of [undefined, 5, 'x', []]) {
-    Object.assign(storage, {
-      findUser: async () => nonsense,
-      listUsers: async () => nonsense,
-      writeUsers: async () => nonsense
-    })
+    const answer = async () => nonsense
+    Object.assign(storage, { commit: answer })
+    Object.assign(storage.users, { find: answer, list: answer })
     for (const [method, path] of [
       ['GET', '/users'],
       ['PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q']
@@ -116,11 +111,11 @@ test('answers hold no members that the storage adds to a user', async (t) => {
   const storage = memory()
   const { call, app } = await testApp(t, { storage })
   const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
-  const { findUser, listUsers } = storage
+  const { find, list } = storage.users
   const secret = { secret: CANARY, toJSON: () => CANARY }
-  storage.findUser = async (id) => Object.assign(Object(await findUser(id)), secret)
-  storage.listUsers = async (filter, page) => {
-    const { items, total } = await listUsers(filter, page)
+  storage.users.find = async (id) => Object.assign(Object(await find(id)), secret)
+  storage.users.list = async (filter, page) => {
+    const { items, total } = await list(filter, page)
     return { items: items.map((item) => Object.assign(item, secret)), total }
   }
   for (const path of ['/users', `/users/${id}`]) t.notMatch((await call('GET', path)).body, CANARY)

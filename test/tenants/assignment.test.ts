@@ -5,20 +5,20 @@ import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { anyVersion, idOf, keysOf, rename, timeOf, userOf } from '../../adapters/testing/values.ts'
-import type { Storage, UnassignedUser } from '../../lib/storage/storage.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
 import { assignUsers } from '../../lib/storage/tenant-assignment.ts'
+import type { UnassignedUser } from '../../lib/storage/tenant-loop.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
+import { everyone, firstPage, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { changeUser, removeUser } from '../helpers/writes.ts'
 
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const ACME = 'acme-static-key-of-at-least-32-characters'
-const EVERYONE = { emailKey: null, words: null, fields: {} }
-const ONE = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */
 async function fill (storage: Storage, count: number): Promise<void> {
@@ -28,15 +28,15 @@ async function fill (storage: Storage, count: number): Promise<void> {
       const user = userOf(n)
       writes.push({ type: 'create', user, keys: keysOf(user), event: null } as const)
     }
-    const { outcomes } = await storage.writeUsers(writes, { atomic: true, idempotency: null })
+    const { outcomes } = await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
     if (outcomes.some(({ code }) => code !== 'done')) throw new Error('users are missing')
   }
 }
 
 const countIn = async (storage: Storage, tenant: string): Promise<number> =>
-  (await storage.listUsers({ ...EVERYONE, tenant }, ONE)).total
+  (await storage.users.list({ ...everyone, tenant }, firstPage(1))).total
 
-const assignAll = ({ tenants }: Storage) => assignUsers((...args) => Object(tenants).assign(...args), 'acme', () => {})
+const assignAll = (storage: Storage) => assignUsers(repositoryOf(storage).tenants.assign, 'acme', () => {})
 
 const isCounted = (storage: Storage): storage is KnexStorage => 'verifyCounts' in storage
 
@@ -150,14 +150,14 @@ for (const { name, create } of shared) {
     const [storage, one, other] = [await migrated(t, open()), await migrated(t, open()), await migrated(t, open())]
     await fill(storage, 3000)
     await storage.rebuildCounts()
-    const writes = kitStorage(storage)
     const over = new AbortController()
     const writing = (async () => {
       let deleted = 0
       for (let n = 1; !over.signal.aborted || n < 50; n += 7) {
         const at = 1 + n % 3000
-        await writes.updateUser(idOf('usr', at), rename('X'), timeOf(9), anyVersion)
-        if (await writes.deleteUser(idOf('usr', 1 + (n * 11) % 3000), anyVersion) !== null) deleted++
+        // Who was deleted before is not found.
+        await changeUser(storage, idOf('usr', at), rename('X'), { updatedAt: timeOf(9) }).catch(() => {})
+        deleted += await removeUser(storage, idOf('usr', 1 + (n * 11) % 3000)).then(() => 1, () => 0)
         await countIn(storage, 'acme')
       }
       return deleted
@@ -192,7 +192,7 @@ for (const { name, create } of shared) {
     const { body: { id: second } } = await send('POST', '/users', { payload })
     const refused: UnassignedUser[] = []
     const onStep = (users: UnassignedUser[]) => { refused.push(...users) }
-    t.strictSame(await assignUsers(mover.tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
+    t.strictSame(await assignUsers(repositoryOf(mover).tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
     t.strictSame(refused, [{ id: second, code: 'email_taken' }])
     t.match(await send('DELETE', `/users/${id}`), { status: 204 })
     t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
@@ -226,13 +226,13 @@ test('a user whose row is locked for long holds up nobody else', async (t) => {
   const schema = temporarySchema(t)
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs: 30_000 }))
   await fill(storage, 40)
-  const [locking, writing] = [await connectPg(t), kitStorage(storage)]
+  const locking = await connectPg(t)
   await locking.query('begin')
   await locking.query(`select 1 from "${schema}".fastify_users_users where id = $1 for update`, [idOf('usr', 20)])
   const assigning = assignAll(storage)
   await until('all others are given', async () => await countIn(storage, 'acme') === 39)
   for (const n of [19, 21, 40]) {
-    t.match(await writing.updateUser(idOf('usr', n), rename('X'), timeOf(9), anyVersion), { changed: true })
+    t.match(await changeUser(storage, idOf('usr', n), rename('X'), { updatedAt: timeOf(9) }), { changed: true })
   }
   t.equal(await countIn(storage, 'acme'), 39, 'it still waits for the user')
   await locking.query('rollback')

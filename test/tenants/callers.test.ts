@@ -12,8 +12,6 @@ import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
 import users, { type Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
-import { PlainStore } from '../helpers/planted-stores/plain-store.ts'
-import { storageOf } from '../helpers/method-store.ts'
 import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
@@ -162,7 +160,6 @@ test('a mount without the option refuses what is bound to a tenant', async (t) =
   const refused = async (options: object) => Fastify().register(users, withoutType({ storage, ...options }))
   await t.rejects(refused({ apiKeys: { static: [tenant] } }), /names a tenant, which needs the option tenants/)
   await t.rejects(refused({ tenants: true, apiKeys: { static: [{ ...tenant, tenant: 'A' }] } }), /apiKeys\.static/)
-  await t.rejects(refused({ tenants: true, storage: storageOf(new PlainStore()) }), /plain has no tenants/)
 })
 
 for (const store of stores) {

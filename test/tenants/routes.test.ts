@@ -8,6 +8,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users, { type Scope, type Storage } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { withoutType } from '../helpers/fields.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
 import { stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
@@ -203,18 +204,12 @@ test('a deletion ends when the server closes, and goes on when it is asked for a
 test('a failure ends a deletion, and it can be asked for again', async (t) => {
   const storage = memory()
   let failures = 1
-  const failing: Storage = {
-    ...storage,
-    tenants: {
-      list: (page) => Object(storage.tenants).list(page),
-      assign: (tenant, request) => Object(storage.tenants).assign(tenant, request),
-      async remove (tenant, limit) {
-        if (failures-- > 0) throw new Error('the disk is gone')
-        return Object(storage.tenants).remove(tenant, limit)
-      }
-    }
-  }
-  const { send, fill, gone } = await host(t, failing)
+  aroundCommit(storage, 'users', async (call, units) => {
+    const removes = units.every(({ writes }) => writes.every(({ put }) => put === null))
+    if (removes && failures-- > 0) throw new Error('the disk is gone')
+    return call()
+  })
+  const { send, fill, gone } = await host(t, storage)
   await fill('acme', 3)
   t.match(await send('DELETE', '/v1/tenants/acme'), { status: 202 })
   await until('it has ended', async () => (await send('GET', '/v1/tenants/acme')).body.status === undefined)

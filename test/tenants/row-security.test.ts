@@ -64,7 +64,7 @@ async function mount (t: Test) {
   const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
   const ann = await acme.create({ name: 'Ann', email: 'ann@example.org' })
   const bob = await beta.create({ name: 'Bob', email: 'ann@example.org' })
-  const events = async () => (await storage.eventLog?.read({ after: null, limit: 20, types: null }))?.events ?? []
+  const events = async () => (await storage.log.read({ after: null, limit: 20, types: null }))?.events ?? []
   return { app, host, events, tenantHost: hostOf(t, tenantUrl), acme, beta, ann, bob }
 }
 
@@ -172,8 +172,8 @@ test('a service that does not own the tables needs the same policy', async (t) =
     GRANT EXECUTE ON FUNCTION fastify_users_number_events(integer) TO ${other}`)
   const storage = knexStorage(tenantHost)
   const read = async () => ({
-    user: await storage.findUser(ann.id),
-    events: (await storage.eventLog?.read({ after: null, limit: 9, types: null }))?.events.length
+    user: await storage.users.find(ann.id),
+    events: (await storage.log.read({ after: null, limit: 9, types: null }))?.events.length
   })
   t.strictSame(await read(), { user: null, events: 0 })
   for (const table of ['users', 'api_keys', 'events', 'webhooks', 'deleted_users']) {
@@ -207,7 +207,7 @@ test('the duties of the kit about tenants and events hold behind the fence', { s
     create: async () => {
       const schema = `kit_${++count}`
       const storage = postgres({ connection: serviceUrl, schema })
-      await storage.migrate()
+      await storage.open({ migrate: true })
       await client.query(`SET search_path = ${schema}; ${fence.join('\n')}`)
       return storage
     },

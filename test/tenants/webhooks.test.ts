@@ -1,21 +1,20 @@
 // Webhooks of tenants: who makes, sees and gets what, and what is left when a tenant is removed.
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import { eventOf } from '../../adapters/testing/event-values.ts'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
-import { deliveryOf, webhookOf } from '../../adapters/testing/webhook-values.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { idAt, newId } from '../../lib/core/ids.ts'
 import type { Storage } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { createDeliver } from '../../lib/webhooks/deliver.ts'
 import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { deliveryOf, eventOf, userOf, webhookOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
 const PLATFORM = 'platform-key-of-at-least-32-characters'
@@ -107,7 +106,7 @@ for (const store of stores) {
     await until('one was tried', async () => (await acme.deliveries(id)).data.some(wasTried))
     await app.users.tenants.remove('acme')
     await t.rejects(app.webhooks.get(id), { code: 'webhook_not_found' })
-    t.equal((await storage.webhooks?.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
+    t.equal((await repositoryOf(storage).webhooks.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
     gone.answer = (response) => { response.writeHead(204).end() }
     // The same name again is another tenant.
     await app.users.tenant('acme').create(user(7))
@@ -118,11 +117,9 @@ for (const store of stores) {
 }
 
 test('an event that lost its tenant is not sent to an endpoint of a tenant', async (t) => {
-  const storage = kitStorage(memory())
-  const { webhooks: hooks, eventLog: log, tenants } = storage
-  if (hooks === undefined || log === undefined || tenants === undefined) throw new Error('memory keeps all of them')
-  const given = userOf(1, { tenant: 'acme' })
-  await storage.createUser(given, keysOf(given), null, eventOf(1, 'user.created'))
+  const storage = memory()
+  const { events: log, tenants } = repositoryOf(storage)
+  await addUser(storage, userOf(1, { tenant: 'acme' }), { event: eventOf(1, 'user.created') })
   const sent: string[] = []
   const deliver = createDeliver(log, async ({ body }) => {
     sent.push(body)
@@ -136,24 +133,17 @@ test('an event that lost its tenant is not sent to an endpoint of a tenant', asy
 })
 
 test('a tenant without news is not read again, however many tenants have webhooks', async (t) => {
-  const storage = kitStorage(memory())
-  const { webhooks: hooks, eventLog: log } = storage
-  if (hooks === undefined || log === undefined) throw new Error('memory keeps both')
-  const add = async (n: number, tenant: string) => {
-    const given = userOf(n, { tenant })
-    await storage.createUser(given, keysOf(given), null, eventOf(n, 'user.created'))
-  }
+  const storage = memory()
+  const { webhooks: hooks, events: log } = repositoryOf(storage)
+  const add = (n: number, tenant: string) =>
+    addUser(storage, userOf(n, { tenant }), { event: eventOf(n, 'user.created') })
   const reads: string[] = []
   const watched: typeof log = {
+    ...log,
     read (request) {
       reads.push(request.tenant ?? 'all')
       return log.read(request)
-    },
-    find: (id) => log.find(id),
-    history: (subject, page) => log.history(subject, page),
-    erase: (userId) => log.erase(userId),
-    prune: (before, limit) => log.prune(before, limit),
-    pruned: () => log.pruned()
+    }
   }
   const lines = captureLog()
   const fanOut = createFanOut(hooks, watched, Fastify({ logger: { stream: lines.stream } }).log)
@@ -227,7 +217,7 @@ for (const store of stores) {
     const [own] = (await app.users.tenant('acme').events.list()).data
     await app.users.tenant('beta').create(user(2))
     const [other] = (await app.users.tenant('beta').events.list()).data
-    await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 9)
+    await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 9)
     const ask = (after: unknown) => send(ACME, 'GET', `/events?after=${after}`)
     const expired = await ask(own?.id)
     t.match(expired, { status: 410, body: { code: 'events_expired' } })

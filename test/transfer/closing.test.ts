@@ -7,6 +7,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp } from '../helpers/app.ts'
+import { aroundFind } from '../helpers/around.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { endingOf, served, turns } from '../helpers/exchanges.ts'
 import { linesOf, ndjsonOf } from '../helpers/import-rows.ts'
@@ -21,14 +22,14 @@ const line = (n: number) => ndjsonOf([{ name: `User ${n}`, email: `user${n}@exam
 
 /** A store whose reads of all users wait until they are released. */
 function held (storage: Storage): Storage & { isAsked: () => boolean, release: () => void } {
-  const { readUsers } = storage
+  const walk = storage.users.walk.bind(storage.users)
   let isAsked = false
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })
-  storage.readUsers = async (...args) => {
+  storage.users.walk = async (...args) => {
     isAsked = true
     await released
-    return readUsers.apply(storage, args)
+    return walk(...args)
   }
   return Object.assign(storage, { isAsked: () => isAsked, release })
 }
@@ -125,7 +126,6 @@ for (const transport of TRANSPORTS) {
 
 test('an import whose body has come whole goes on to its end when its server closes', async (t) => {
   const storage = memory()
-  const { findApiKey } = storage
   let isHeld = false
   let release = (): void => {}
   const released = new Promise<void>((resolve) => { release = resolve })
@@ -134,11 +134,11 @@ test('an import whose body has come whole goes on to its end when its server clo
   sent.write(line(1))
   await response
   await until('the first line is answered', () => lines().length === 1)
-  storage.findApiKey = async (by) => {
+  aroundFind(storage, 'apiKeys', async (call) => {
     isHeld = true
     await released
-    return findApiKey(by)
-  }
+    return call()
+  })
   sent.end(line(2) + line(3).trimEnd())
   await until('its key is looked up before the second batch', () => isHeld)
   const closed = host.app.close()

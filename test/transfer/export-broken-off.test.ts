@@ -17,12 +17,12 @@ import { until } from '../helpers/until.ts'
 
 /** A store that counts how many reads of all users run, and how many parts they gave. */
 function watched (storage: Storage): Storage & { running: () => number, parts: () => number } {
-  const { readUsers } = storage
+  const walk = storage.users.walk.bind(storage.users)
   let running = 0
   let parts = 0
-  storage.readUsers = (filter, order, onPart) => {
+  storage.users.walk = (filter, order, onPart) => {
     running++
-    return readUsers.call(storage, filter, order, async (users) => {
+    return walk(filter, order, async (users) => {
       parts++
       await onPart(users)
     }).finally(() => { running-- })
@@ -32,10 +32,10 @@ function watched (storage: Storage): Storage & { running: () => number, parts: (
 
 /** A store whose reading of all users fails after so many parts. */
 function failsAfter (storage: Storage, count: number): Storage {
-  const { readUsers } = storage
-  storage.readUsers = (filter, order, onPart) => {
+  const walk = storage.users.walk.bind(storage.users)
+  storage.users.walk = (filter, order, onPart) => {
     let parts = 0
-    return readUsers.call(storage, filter, order, async (users) => {
+    return walk(filter, order, async (users) => {
       await onPart(users)
       if (++parts < count) return
       throw new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })

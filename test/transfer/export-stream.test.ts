@@ -34,12 +34,12 @@ async function openExport ({ app, key }: TestApp, query = '') {
 
 /** Counts how many reads of all users run, and how many parts were taken. */
 function watchReads (storage: Storage): { running: () => number, parts: () => number } {
-  const { readUsers } = storage
+  const walk = storage.users.walk.bind(storage.users)
   let running = 0
   let parts = 0
-  storage.readUsers = async (filter, order, onPart) => {
+  storage.users.walk = async (filter, order, onPart) => {
     running++
-    await readUsers.call(storage, filter, order, async (users) => {
+    await walk(filter, order, async (users) => {
       await onPart(users)
       parts++
     }).finally(() => { running-- })
@@ -67,9 +67,9 @@ test('a client that goes away ends the reading, and one that waits holds it up',
 
 test('an error in the middle breaks the connection off', async (t) => {
   const storage = await crowd(3000)
-  const { readUsers } = storage
+  const walk = storage.users.walk.bind(storage.users)
   let parts = 0
-  storage.readUsers = (filter, order, onPart) => readUsers.call(storage, filter, order, async (users) => {
+  storage.users.walk = (filter, order, onPart) => walk(filter, order, async (users) => {
     await onPart(users)
     if (++parts === 2) throw new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
   })

@@ -3,10 +3,10 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { User } from '../../lib/index.ts'
-import { userOf } from '../../adapters/testing/values.ts'
 import { testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { fields, filterable, withoutType } from '../helpers/fields.ts'
+import { userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const lines = (body: string): object[] => body.split('\n').slice(0, -1).map((line) => JSON.parse(line))
@@ -75,7 +75,7 @@ test('an export in process is of the moment of its beginning, and can be left', 
 
 test('a wrong query is refused before anything is read', async (t) => {
   const storage = memory()
-  storage.readUsers = () => Promise.reject(new Error('it was read'))
+  storage.users.walk = () => Promise.reject(new Error('it was read'))
   const { call } = await testApp(t, { storage, fields: { schema: fields } })
   for (const [query, faults] of [
     ['format=xml', ['format choice']],
@@ -101,7 +101,7 @@ test('a wrong query is refused before anything is read', async (t) => {
 
 test('HEAD has the headers of the export, and reads nothing', async (t) => {
   const storage = memory()
-  storage.readUsers = () => Promise.reject(new Error('it was read'))
+  storage.users.walk = () => Promise.reject(new Error('it was read'))
   const { call } = await testApp(t, { storage })
   for (const [format, type] of [
     ['csv', 'text/csv; charset=utf-8; header=present'],
@@ -122,7 +122,7 @@ test('HEAD has the headers of the export, and reads nothing', async (t) => {
 
 test('an export needs the scope users:read, and a storage that reads', async (t) => {
   const storage = memory()
-  storage.readUsers = () => Promise.reject(new StorageError('unavailable', 'two reads run already'))
+  storage.users.walk = () => Promise.reject(new StorageError('unavailable', 'two reads run already'))
   const { app, call } = await testApp(t, { storage })
   const { key } = await app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
   const refused = await call('GET', '/users/export', { headers: { authorization: `Bearer ${key}` } })

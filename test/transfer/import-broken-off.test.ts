@@ -4,7 +4,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit, aroundFind, usersIn } from '../helpers/around.ts'
 import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
 import { linesOf } from '../helpers/import-rows.ts'
 import { type Exchange, http1, TRANSPORTS } from '../helpers/transports.ts'
@@ -29,9 +29,8 @@ async function beginImport (send: Send): Promise<Exchange> {
 const imports: Ways = [
   ['whose storage fails', async (t, transport) => {
     const storage = memory()
-    override(storage, ({ createUser }) => ({
-      createUser: (user, ...rest) => user.name === 'User 2' ? Promise.reject(lost()) : createUser(user, ...rest)
-    }))
+    aroundCommit(storage, 'users', (call, units) =>
+      usersIn(units, 'added').some(({ name }) => name === 'User 2') ? Promise.reject(lost()) : call())
     const { send } = await served(t, transport, { storage })
     const imported = await beginImport(send)
     imported.send(line(2))
@@ -88,16 +87,15 @@ for (const transport of TRANSPORTS) {
 
   test(`${name}: nothing is imported for a client that has gone, even if its body is whole`, async (t) => {
     const storage = memory()
-    const { findApiKey } = storage
     let holds = false
     let isHeld = false
     let release = (): void => {}
     const released = new Promise<void>((resolve) => { release = resolve })
-    storage.findApiKey = async (by) => {
+    aroundFind(storage, 'apiKeys', async (call) => {
       isHeld = holds
       if (holds) await released
-      return findApiKey(by)
-    }
+      return call()
+    })
     const { app, send, running, awaitsBody } = await served(t, transport, { storage })
     const imported = send('POST', '/users/import', CSV)
     imported.send('name,email\n')

@@ -24,7 +24,7 @@ async function wordsOfImport (users: UserMethods, rows: object[], options: Impor
 for (const { name, create } of stores) {
   test(`${name}: a line with a value that an unknown index keeps unique is refused alone`, async (t) => {
     const storage = await create(t)
-    await storage.migrate(elsewhere)
+    await storage.open({ migrate: true, ...elsewhere })
     const { app, call } = await testApp(t, { storage, fields: { schema: fields, unique: ['badge'] } })
     await app.users.create(withoutType(user('Ann', 7)))
     const rows = [user('Bob', 8), user('Cid', 7), user('Dan', 9)]
@@ -44,7 +44,7 @@ for (const { name, create } of stores) {
 
   test(`${name}: failFast ends an import at the batch in which an unknown index refuses a line`, async (t) => {
     const storage = await create(t)
-    await storage.migrate(elsewhere)
+    await storage.open({ migrate: true, ...elsewhere })
     const { app } = await testApp(t, { storage, fields: { schema: fields } })
     await app.users.create(withoutType(user('Ann', 7)))
     const many = Array.from({ length: 300 }, (_, n) => user(`U${n}`, 100 + n))
@@ -59,7 +59,7 @@ for (const { driver, skip, connect } of knexHosts) {
       const host = await connect(t)
       t.teardown(() => host.destroy())
       const storage = knexStorage(host)
-      await storage.migrate(elsewhere)
+      await storage.open({ migrate: true, ...elsewhere })
       const { app } = await testApp(t, { storage, fields: { schema: fields } })
       await app.users.create(withoutType(user('Ann', 7)))
       await host.transaction(async (trx) => {

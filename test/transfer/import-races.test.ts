@@ -1,52 +1,49 @@
 // What others do to the same users while an import judges and writes them.
 import { test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { memory } from '../../adapters/memory/index.ts'
-import { keysOf, userOf } from '../../adapters/testing/values.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit, overtaken, usersIn } from '../helpers/around.ts'
 import { testApp } from '../helpers/app.ts'
+import { userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addUser } from '../helpers/writes.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org' }
 
-/** Does something once, before the first call of a method. */
-function before (storage: Storage, method: 'createUser' | 'updateUser', work: () => Promise<unknown>): void {
-  let isFirst = true
-  override(storage, (methods) => ({
-    async [method] (...values: unknown[]) {
-      if (isFirst) {
-        isFirst = false
-        await work()
-      }
-      return Reflect.apply(methods[method], methods, values)
+/** Does something once, before the next commit that adds or changes a user. */
+function before (storage: Storage, which: 'added' | 'changed', work: () => Promise<unknown>): void {
+  let isDone = false
+  aroundCommit(storage, 'users', async (call, units) => {
+    if (!isDone && usersIn(units, which).length > 0) {
+      isDone = true
+      await work()
     }
-  }))
+    return call()
+  })
 }
 
-function failing (storage: Storage, method: 'createUser' | 'updateUser', error: Error): void {
-  override(storage, () => ({ [method]: () => Promise.reject(error) }))
+function failing (storage: Storage, which: 'added' | 'changed', error: Error): void {
+  aroundCommit(storage, 'users', (call, units) =>
+    usersIn(units, which).length > 0 ? Promise.reject(error) : call())
 }
 
 test('somebody takes the address, or frees it, between judgement and write', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
-  before(storage, 'createUser', () => kitStorage(storage).createUser(
-    { ...userOf(1), email: ann.email }, { emailKey: ann.email, nameKey: 'user 1' }, null
-  ))
+  before(storage, 'added', () => addUser(storage, userOf(1, { email: ann.email })))
   t.match(await app.users.import([ann], { onConflict: 'update' }), { created: 0, updated: 1 })
   t.match((await app.users.list()).data, [{ id: userOf(1).id, name: 'Ann', version: 2 }])
 
-  before(storage, 'updateUser', () => app.users.update(userOf(1).id, { name: 'Meanwhile' }))
+  before(storage, 'changed', () => app.users.update(userOf(1).id, { name: 'Meanwhile' }))
   t.match(await app.users.import([{ ...ann, name: 'Anna' }], { onConflict: 'update' }), { updated: 1 })
   t.match((await app.users.list()).data, [{ name: 'Anna', version: 4 }], 'judged again by what the other has written')
 
-  before(storage, 'updateUser', () => app.users.delete(userOf(1).id))
+  before(storage, 'changed', () => app.users.delete(userOf(1).id))
   t.match(await app.users.import([{ ...ann, name: 'A' }], { onConflict: 'update' }), { created: 1, updated: 0 })
 
   const [user] = (await app.users.list()).data
-  before(storage, 'updateUser', () => kitStorage(storage).createUser(userOf(2), keysOf(userOf(2)), null))
+  before(storage, 'changed', () => addUser(storage, userOf(2)))
   const moved = { id: user?.id, name: 'A', email: userOf(2).email }
   t.match(await app.users.import([moved], { onConflict: 'update', by: 'id' }), { updated: 0, refused: 1 })
 })
@@ -55,19 +52,18 @@ test('generates a new id after a collision, and reports a storage fault as a fau
   const storage = memory()
   const { app } = await testApp(t, { storage })
   let made = ''
-  override(storage, ({ createUser }) => ({
-    async createUser (user, keys, ...rest) {
-      if (made !== '') return createUser(user, keys, ...rest)
-      made = user.id
-      await createUser({ ...userOf(1), id: made }, keysOf(userOf(1)), null)
-      throw new StorageError('fault', 'another user has the id')
-    }
-  }))
+  aroundCommit(storage, 'users', async (call, units) => {
+    const [user] = usersIn(units, 'added')
+    if (made !== '' || user === undefined) return call()
+    made = user.id
+    await addUser(storage, userOf(1, { id: made }))
+    return call()
+  })
   t.match(await app.users.import([ann]), { created: 1 })
   t.equal((await app.users.list()).meta.total, 2)
-  failing(storage, 'createUser', new StorageError('fault', 'it is broken'))
+  failing(storage, 'added', new StorageError('fault', 'it is broken'))
   await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
-  failing(storage, 'createUser', new TypeError('a mistake'))
+  failing(storage, 'added', new TypeError('a mistake'))
   await t.rejects(app.users.import([{ ...ann, email: 'b@example.org' }]), { code: 'internal' })
 })
 
@@ -75,10 +71,12 @@ test('a storage that fails an update, and one whose user changes for ever', asyn
   const storage = memory()
   const { app } = await testApp(t, { storage })
   await app.users.create(ann)
-  failing(storage, 'updateUser', new StorageError('unavailable', 'it is gone'))
+  const { commit } = storage
+  failing(storage, 'changed', new StorageError('unavailable', 'it is gone'))
   const options = { onConflict: 'update' } as const
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options), { code: 'storage_unavailable' })
-  failing(storage, 'updateUser', new StorageError('version_mismatch', 'it has another version'))
+  storage.commit = commit
+  overtaken(storage)
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options),
     { code: 'storage_unavailable', headers: { 'retry-after': '5' } })
 })

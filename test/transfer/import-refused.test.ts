@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { endingOf, served, turns } from '../helpers/exchanges.ts'
@@ -22,7 +22,7 @@ const refusals: Array<[way: string, options: () => TestAppOptions, status: numbe
   ['storage', () => {
     const storage = memory()
     const lost = () => Promise.reject(new StorageError('unavailable', 'the connection was lost'))
-    return { storage: override(storage, () => ({ createUser: lost })) }
+    return { storage: aroundCommit(storage, 'users', lost) }
   }, 503, 'storage_unavailable'],
   ['handler', () => ({ server: { handlerTimeout: 200 } }), 503, 'FST_ERR_HANDLER_TIMEOUT']
 ]

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit, usersIn } from '../helpers/around.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import { line, openImport } from '../helpers/open-import.ts'
@@ -47,11 +47,9 @@ test('what was done stays done if the connection breaks, but for a line without 
 
 test('a storage that fails in the middle breaks the connection off', async (t) => {
   const storage = memory()
-  override(storage, ({ createUser }) => ({
-    createUser: (user, ...rest) => user.name === 'User 2'
-      ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
-      : createUser(user, ...rest)
-  }))
+  aroundCommit(storage, 'users', (call, units) => usersIn(units, 'added').some(({ name }) => name === 'User 2')
+    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
+    : call())
   const host = await testApp(t, { storage })
   const { sent, lines, isBroken, response } = await openImport(host)
   sent.write(line(1))
@@ -126,17 +124,15 @@ test('beside other requests of the process few rows are written at a time, and a
   const sizes: number[] = []
   let running = 0
   let asked = -Infinity
-  const watched = override(storage, ({ createUser }) => ({
-    async createUser (...args) {
-      // After a pause of the machine no request has come for long, so large groups are right then.
-      const isBusy = performance.now() - asked < 50
-      if (running++ === 0 && isBusy) setImmediate(() => { sizes.push(running) })
-      const creation = await createUser(...args)
-      setImmediate(() => { running-- })
-      return creation
-    }
-  }))
-  const host = await testApp(t, { storage: watched })
+  aroundCommit(storage, 'users', async (call) => {
+    // After a pause of the machine no request has come for long, so large groups are right then.
+    const isBusy = performance.now() - asked < 50
+    if (running++ === 0 && isBusy) setImmediate(() => { sizes.push(running) })
+    const outcomes = await call()
+    setImmediate(() => { running-- })
+    return outcomes
+  })
+  const host = await testApp(t, { storage })
   const { sent, response, lines } = await openImport(host)
   const { port } = Object(host.app.server.address())
   const over = new AbortController()

@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import { override } from '../helpers/method-store.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { listen, rawRequest } from '../helpers/raw.ts'
@@ -129,9 +129,12 @@ test('prunes expired idempotency keys on a timer, and only logs a failure', asyn
   const storage = memory()
   const pruned: string[] = []
   let fails = false
-  storage.prune = async (now) => {
+  const { list } = storage
+  storage.list = async (name, query) => {
+    if (name !== 'idempotency') return list(name, query)
     if (fails) throw new StorageError('unavailable', 'busy')
-    pruned.push(now)
+    pruned.push(String(query.upTo?.value))
+    return list(name, query)
   }
   const { app } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
   mock.timers.tick(600_000)
@@ -150,11 +153,9 @@ test('prunes expired idempotency keys on a timer, and only logs a failure', asyn
 
 test('answers 409 with Retry-After while the first creation is still running', async (t) => {
   const { call } = await testApp(t, {
-    storage: override(memory(), () => ({
-      createUser: async () => {
-        throw new StorageError('idempotency_in_progress', 'still running')
-      }
-    }))
+    storage: aroundCommit(memory(), 'idempotency', async () => {
+      throw new StorageError('idempotency_in_progress', 'still running')
+    })
   })
   const response = await call('POST', '/users', { payload: ann, headers: { 'idempotency-key': 'k' } })
   t.match(

@@ -1,9 +1,12 @@
 // What every store of webhooks must do, above all when many ask at the same time.
 import { test, type Test } from 'tap'
-import { kitStorage } from '../../adapters/testing/kit-storage.ts'
 import { greatestId, newId } from '../../lib/core/ids.ts'
-import type { DeliveryRecord, Storage, WebhookRecord, WebhookStore } from '../../lib/storage/storage.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
+import type { DeliveryRecord, Storage, WebhookRecord } from '../../lib/storage/storage.ts'
+import type { WebhookStore } from '../../lib/storage/webhook-loop.ts'
+import { apiKeyOf, eventOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
+import { addKey } from '../helpers/writes.ts'
 
 const iso = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString()
 const NOW = iso(0)
@@ -45,10 +48,8 @@ async function opened (
 ): Promise<{ storage: Storage, store: WebhookStore }> {
   const storage = await create(t)
   t.teardown(() => storage.close())
-  await storage.migrate()
-  const { webhooks: store } = storage
-  if (store === undefined) throw new Error('this storage keeps no webhooks')
-  return { storage, store }
+  await storage.open({ migrate: true })
+  return { storage, store: repositoryOf(storage).webhooks }
 }
 
 const add = (store: WebhookStore, id: string, deliveries: DeliveryRecord[]) =>
@@ -99,8 +100,8 @@ for (const { name, create } of stores) {
     const changed = await store.change(webhook.id, null, (before) =>
       ({ webhook: { ...before, enabled: false }, deliveries, event }))
     t.strictSame(changed, { ...webhook, enabled: false })
-    t.strictSame((await storage.eventLog?.read({ after: null, limit: 9, types: null }))?.events, [event])
-    t.strictSame(await storage.eventLog?.find(event.id), event)
+    t.strictSame((await storage.log.read({ after: null, limit: 9, types: null }))?.events, [event])
+    t.strictSame(await storage.log.find(event.id), event)
     t.equal((await store.listDeliveries(webhook.id, { offset: 0, limit: 9 })).total, 2)
 
     await t.rejects(store.change(webhook.id, null, () => { throw new Error('no') }))
@@ -175,29 +176,13 @@ for (const { name, create } of stores) {
   })
 
   test(`the event before an id, on ${name}`, async (t) => {
-    const { storage, store } = await opened(t, create)
-    t.equal(await store.eventBefore(greatestId('evt')), null)
-    const ids: string[] = []
-    for (let n = 0; n < 4; n++) {
-      const event = { id: newId('evt'), type: 'api_key.created', timestamp: NOW, actor: null, requestId: null }
-      ids.push(event.id)
-      await kitStorage(storage).createApiKey({
-        id: newId('key'),
-        name: 'k',
-        scopes: ['users:read'],
-        start: `uk_${String(n).padStart(12, '0')}`,
-        digest: 'x',
-        createdAt: NOW,
-        expiresAt: null,
-        revokedAt: null,
-        lastUsedAt: null,
-        rotatedFrom: null,
-        rotatedAt: null,
-        lifetime: null
-      }, { onlyFirst: false }, event)
-    }
-    t.equal(await store.eventBefore(greatestId('evt')), ids[3])
-    t.equal(await store.eventBefore(String(ids[2])), ids[1])
-    t.equal(await store.eventBefore(String(ids[0])), null)
+    const { storage } = await opened(t, create)
+    const { log } = storage
+    t.equal(await log.before(greatestId('evt')), null)
+    const ids = [0, 1, 2, 3].map(() => newId('evt'))
+    for (const [n, id] of ids.entries()) await addKey(storage, apiKeyOf(n), eventOf(n, 'api_key.created', { id }))
+    t.equal(await log.before(greatestId('evt')), ids[3])
+    t.equal(await log.before(String(ids[2])), ids[1])
+    t.equal(await log.before(String(ids[0])), null)
   })
 }

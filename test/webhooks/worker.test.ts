@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { deliveryOf, webhookOf } from '../../adapters/testing/webhook-values.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
 import { sharesOf } from '../../lib/webhooks/bounds.ts'
@@ -11,7 +11,9 @@ import { createTargets } from '../../lib/webhooks/targets.ts'
 import { createWorker } from '../../lib/webhooks/worker.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { captureLog } from '../helpers/log.ts'
+import { deliveryOf, webhookOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
@@ -83,7 +85,7 @@ test('a webhook whose events were pruned goes on with the oldest ones', async (t
   const receiver = await startReceiver(t)
   const { id } = await app.webhooks.create({ url: receiver.url, enabled: false })
   for (let n = 0; n < 5; n++) await app.users.create(user(n))
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   const { data: [newest] } = await app.users.events.list()
   await app.webhooks.update(id, { enabled: true })
   await until('the newest came', () => receiver.received.length === 1)
@@ -100,7 +102,7 @@ test('an event that is no longer kept can’t be delivered', async (t) => {
   await until('it failed', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 1)
   await app.webhooks.update(id, { types: ['api_key.created'] })
   await app.users.create(user(2))
-  await storage.eventLog?.prune(new Date(Date.now() + 1000).toISOString(), 100)
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   const [first] = (await app.webhooks.deliveries(id)).data
   await app.webhooks.retry(id, String(first?.id))
   await until('it was judged', async () => (await app.webhooks.deliveries(id)).data[0]?.attempts.length === 2)
@@ -109,8 +111,7 @@ test('an event that is no longer kept can’t be delivered', async (t) => {
 })
 
 test('an attempt that others kept from beginning counts for nothing, and is made again', async (t) => {
-  const { webhooks: store, eventLog: log } = memory()
-  if (store === undefined || log === undefined) throw new Error('memory() has webhooks')
+  const { webhooks: store, events: log } = repositoryOf(memory())
   const { id } = webhookOf(1)
   const { id: delivery } = deliveryOf(1)
   await store.insert(webhookOf(1, { url: 'no URL' }))
@@ -146,16 +147,14 @@ test('an outage of the storage is logged once, and its end', async (t) => {
   const { app } = await hooked(t, { storage, server: { logger: { level: 'info', stream } } })
   const receiver = await startReceiver(t)
   await app.webhooks.create({ url: receiver.url })
-  const { webhooks: store } = storage
-  if (store === undefined) throw new Error('memory() has webhooks')
-  const list = store.list.bind(store)
+  const { list } = storage
   let failures = 0
-  store.list = async () => {
+  storage.list = async () => {
     failures++
     throw new StorageError('unavailable', 'away')
   }
   await until('it was asked three times', () => failures === 3)
-  store.list = list
+  storage.list = list
   await app.users.create(user(1))
   await until('the event came', () => receiver.received.length === 1)
   const told = entries().map(({ level, msg }) => [level, msg]).filter(([, msg]) => String(msg).includes('webhooks'))
@@ -183,12 +182,14 @@ for (const store of stores) {
 }
 
 /** Notes with which status deliveries are kept. */
-function storeEnds ({ webhooks: store }: Storage, kept: Map<string, string>): void {
-  if (store === undefined) throw new Error('this storage has no webhooks')
-  const { change } = store
-  store.change = (id, delivery, decide) => change(id, delivery, (...args) => {
-    const decided = decide(...args)
-    for (const each of decided?.deliveries ?? []) if (delivery !== null) kept.set(each.id, each.status)
-    return decided
+function storeEnds (storage: Storage, kept: Map<string, string>): void {
+  aroundCommit(storage, 'deliveries', (call, units) => {
+    for (const write of units.flatMap(({ writes }) => writes)) {
+      if (write.in !== 'deliveries' || write.put === null) continue
+      const { id, status, claims } = write.put.record
+      // A claim ends nothing.
+      if (claims === write.was?.record.claims) kept.set(id, status)
+    }
+    return call()
   })
 }

@@ -78,7 +78,7 @@ export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJs
     const url = new URL(pgUrl())
     url.pathname = `/${name}`
     const storage = postgres({ connection: url.href })
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await storage.close()
     return url.href
   }

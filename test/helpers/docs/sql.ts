@@ -22,7 +22,7 @@ async function runOnPostgres (url: string, text: string): Promise<void> {
 
 async function runOnSqlite (filename: string, text: string): Promise<void> {
   const storage = sqlite({ filename })
-  await storage.migrate()
+  await storage.open({ migrate: true })
   await storage.close()
   const host = sqliteHost(filename)
   try {

@@ -38,7 +38,7 @@ export interface HistoryDatabase {
 
 async function databaseOn (host: Knex, schema: string | null, connections: Query[]): Promise<HistoryDatabase> {
   const naming = schema === null ? {} : { schema }
-  await knexStorage(host, naming).migrate()
+  await knexStorage(host, naming).open({ migrate: true })
   const dialect = dialectOf(String(host.client.driverName))
   const names = namesOf(naming, dialect.hasSchemas)
   const executor = createPoolExecutor(host, names, {
