@@ -1,36 +1,27 @@
-import type { Storage } from 'fastify-users/storage'
-import { lmdbApiKeys } from './api-keys.ts'
+// An adapter for a store of another kind: LMDB, a sorted key-value file with one writer at a time. A unit is a
+// transaction in which nothing is awaited, so that what it compares and writes is one step.
+import { pageOf, type Storage } from 'fastify-users/storage'
 import { openDatabase } from './database.ts'
 import { lmdbEvents } from './events.ts'
-import { lmdbKeyUses } from './key-uses.ts'
-import { lmdbTenants } from './tenants.ts'
-import { lmdbTrash } from './trash.ts'
+import { lmdbRows } from './rows.ts'
 import { lmdbUsers } from './users.ts'
 
-/** A storage in an LMDB directory: an example of an adapter for a store that is neither SQL nor a server. */
 export function lmdb (path: string): Storage {
   const database = openDatabase(path)
-  const { add, eraseOf, forgetOf, assignOf, withoutTenant, ...eventLog } = lmdbEvents(database)
-  const { trash, ...deletions } = lmdbTrash(database)
-  const { drop, assign, ...users } = lmdbUsers(database, { add, eraseOf }, deletions)
-  const { dropOf, ...apiKeys } = lmdbApiKeys(database, { add })
+  const { log, ...events } = lmdbEvents(database)
+  const { users, takenIn, reads, open } = lmdbUsers(database)
+  const { apiKeys, ...rows } = lmdbRows(database, { users, takenIn }, events)
   return {
     name: 'lmdb',
-    eventLog,
-    trash,
-    tenants: lmdbTenants(database, {
-      drop,
-      dropOf,
-      dropDeletedOf: deletions.forgetOf,
-      forgetOf,
-      assign,
-      assignDeleted: deletions.assign,
-      assignOf,
-      withoutTenant
-    }),
-    keyUses: lmdbKeyUses(database),
+    open,
     close: database.close,
-    ...users,
-    ...apiKeys
+    ...rows,
+    users: reads,
+    log,
+    listTenants: (page) => database.read(() => {
+      const names = [...users.between('tenant', '', 'z'), ...apiKeys.between('tenant', '', 'z')].map(([name]) => name)
+      const all = [...new Set(names)].sort().map((id) => ({ id, users: [...users.ids('tenant', id)].length }))
+      return { items: pageOf(all, page, ({ id }) => id), total: all.length }
+    })
   }
 }

@@ -1,0 +1,111 @@
+import {
+  type CollectionName, isSameRow, type Outcome, pageOfRows, type Row, type RowsQuery, type RowWrite, type Storage,
+  StorageError, type Stored, type Unit
+} from 'fastify-users/storage'
+import { type Entry, type LmdbDatabase, Table } from './database.ts'
+import type { LmdbEvents } from './events.ts'
+import type { LmdbUsers } from './users.ts'
+
+type Listed = Exclude<CollectionName, 'users'>
+export type Refusal = { code: 'changed' } | Omit<Outcome & { code: 'taken' }, 'at'>
+
+/** Rows of the first collection are of a row of the second one, and go with it. */
+const PARTS = [['idempotency', 'users'], ['keyUses', 'apiKeys'], ['deliveries', 'webhooks']] as const
+
+/** Thrown to take back the writes of a unit that were made before one is refused. */
+class Refused extends Error {
+  readonly outcome: Outcome
+
+  constructor (refusal: Refusal, at: number) {
+    super('the unit is undone')
+    this.outcome = { ...refusal, at }
+  }
+}
+
+/** Each member that is a text is an index. Lists ask for few of them, but those that nobody needs do no harm. */
+const entriesOf = ({ record, of }: { record: Stored, of: string | null }): Entry[] => [
+  ['of', of ?? ''],
+  ...Object.entries({ tenant: '', ...record })
+    .flatMap(([member, value]): Entry[] => typeof value === 'string' ? [[member, value]] : [])
+]
+
+/** The rows of all collections. */
+export function lmdbRows (
+  { root, read, write }: LmdbDatabase, { users, takenIn }: Pick<LmdbUsers, 'users' | 'takenIn'>, events: LmdbEvents
+): Pick<Storage, 'commit' | 'find' | 'list'> & { apiKeys: Table<Row<'apiKeys'>, string> } {
+  const table = <Name extends Listed>(name: Name) => new Table<Row<Name>, string>(root, name, entriesOf)
+  const tables: { [Name in CollectionName]: Table<Row<Name>, string> } = {
+    users,
+    trash: table('trash'),
+    apiKeys: table('apiKeys'),
+    keyUses: table('keyUses'),
+    webhooks: table('webhooks'),
+    deliveries: table('deliveries'),
+    idempotency: table('idempotency'),
+    marks: table('marks')
+  }
+
+  function refusalOf ({ in: name, put }: RowWrite): Refusal | null {
+    if (put === null) return null
+    const [, owner] = PARTS.find(([part]) => part === name) ?? []
+    if (owner !== undefined && put.of !== null && tables[owner].get(put.of) === undefined) return { code: 'changed' }
+    if (name === 'users') return takenIn(put)
+    if (name !== 'apiKeys') return null
+    const isTaken = [...tables.apiKeys.ids('start', put.record.start)].some((id) => id !== put.record.id)
+    return isTaken ? { code: 'taken', member: 'start' } : null
+  }
+
+  /** Makes a write of a unit, or refuses all of it. */
+  function make<Name extends CollectionName> ({ in: name, put, was }: RowWrite<Name>): Refusal | null {
+    const id = put?.record.id ?? was?.record.id ?? ''
+    if (!isSameRow(tables[name].get(id) ?? null, was)) return { code: 'changed' }
+    if (put !== null) {
+      tables[name].put(id, put)
+      return null
+    }
+    tables[name].drop(id)
+    for (const [part, owner] of PARTS) {
+      if (owner === name) for (const each of [...tables[part].ids('of', id)]) tables[part].drop(each)
+    }
+    return null
+  }
+
+  function commitNow ({ writes, events: recorded, rewrites }: Unit): Outcome {
+    for (const [at, each] of writes.entries()) {
+      const refusal = refusalOf(each) ?? make(each)
+      if (refusal !== null) throw new Refused(refusal, at)
+    }
+    for (const event of recorded) events.add(event)
+    for (const rewrite of rewrites) events.rewriteNow(rewrite, Infinity)
+    return { code: 'ok' }
+  }
+
+  /** The rows that a list asks for, and others, by an index. */
+  function rowsFor<Name extends Listed> (name: Name, { tenant, of, where, upTo }: RowsQuery): Array<Row<Name>> {
+    const table = tables[name]
+    let ids: Iterable<string>
+    if (of !== undefined) ids = table.ids('of', of)
+    else if (where !== undefined) ids = new Set(where.values.flatMap((value) => [...table.ids(where.member, value)]))
+    else if (upTo !== undefined) ids = table.between(upTo.member, '', upTo.value).map(([, id]) => id)
+    else if (tenant !== undefined) ids = table.ids('tenant', tenant ?? '')
+    else return [...table.parts()].flat()
+    return [...ids].flatMap((id) => table.get(id) ?? [])
+  }
+
+  return {
+    commit: (units) => Promise.all(units.map((unit) => write(() => commitNow(unit)).catch((error: unknown) => {
+      if (error instanceof Refused) return error.outcome
+      if (error instanceof StorageError || error instanceof TypeError) throw error
+      throw new StorageError('unavailable', 'the database refuses to write', { driverCode: String(Object(error).code) })
+    }))),
+
+    find: (name, keys) => read(() => keys.map((key) => {
+      const [id = ''] = 'id' in key ? [key.id] : tables[name].ids('start', key.start)
+      return tables[name].get(id) ?? null
+    })),
+
+    list: (name, query) => read(() => pageOfRows(rowsFor(name, query), query)),
+
+    apiKeys: tables.apiKeys
+  }
+}
