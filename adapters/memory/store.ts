@@ -1,4 +1,5 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
+import { isSameRecord } from '../../lib/storage/selection.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
   CollectionName, Outcome, PageRequest, RowWrite, Storage, Unit, UserFilter, UserRecord, UserSort
@@ -46,8 +47,7 @@ export function memory (): Storage {
   ): { undo: () => void } | Refusal | { code: 'changed' } {
     const table = tables[name]
     const id = put?.record.id ?? was?.record.id ?? ''
-    const there = table.present(id)
-    if (there?.version !== was?.record.version || there?.tenant !== was?.record.tenant) return { code: 'changed' }
+    if (!isSameRecord(table.present(id), was?.record ?? null)) return { code: 'changed' }
     if (put !== null) {
       if (put.of !== null && ownersOf(name)?.present(put.of) === null) return { code: 'changed' }
       const refusal = table.refusalOf(put)

@@ -24,9 +24,7 @@ export class Table<Value, Id extends string | number> {
     this.#entriesOf = entriesOf
   }
 
-  get (id: Id): Value | undefined {
-    return this.#values.get(keyOf(id))
-  }
+  get = (id: Id): Value | undefined => this.#values.get(keyOf(id))
 
   put (id: Id, value: Value): void {
     this.drop(id)
@@ -45,12 +43,11 @@ export class Table<Value, Id extends string | number> {
   * parts (limit = Infinity, reverse = false): Generator<Value[]> {
     const transaction = this.#values.useReadTransaction()
     try {
-      let range = {}
-      while (true) {
+      for (let range = {}, length = limit; length === limit;) {
         const part = [...this.#values.getRange({ transaction, limit, reverse, ...range })]
         if (part.length > 0) yield part.map(({ value }) => value)
-        if (part.length < limit) return
         range = { start: part.at(-1)?.key, exclusiveStart: true }
+        length = part.length
       }
     } finally {
       transaction.done()
@@ -70,8 +67,8 @@ export class Table<Value, Id extends string | number> {
 
   /** The texts of an index from one to another, each with an id. */
   between (name: string, first: string, last: string): Array<[text: string, id: Id]> {
-    const start = first === '' ? [name] : [name, first]
-    return [...this.#index.getKeys({ start, end: [name, last, '\u{10ffff}'] })].map(([, text, id]) => [text, id])
+    const keys = this.#index.getKeys({ start: [name, first], end: [name, last, '\u{10ffff}'] })
+    return [...keys].map(([, text, id]) => [text, id])
   }
 }
 
@@ -83,6 +80,11 @@ export function openDatabase (path: string) {
 
   function requireOpen (): void {
     if (closed !== undefined) throw new StorageError('unavailable', 'the database is closed')
+  }
+
+  function translated (error: unknown): unknown {
+    if (error instanceof StorageError || error instanceof TypeError) return error
+    return new StorageError('unavailable', 'the database refuses to write', { driverCode: String(Object(error).code) })
   }
 
   return {
@@ -97,7 +99,7 @@ export function openDatabase (path: string) {
     /** Runs work that nothing comes between, in this process and in others. A throw takes back all of it. */
     async write<Result>(work: () => Result): Promise<Result> {
       requireOpen()
-      return root.childTransaction(work)
+      return root.childTransaction(work).catch((error: unknown) => { throw translated(error) })
     },
     close: (): Promise<void> => (closed ??= root.close())
   }

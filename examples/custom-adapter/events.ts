@@ -11,12 +11,12 @@ const entriesOf = ({ id, type, subject, actor, tenant = '' }: EventRecord): Entr
   ['all', ''], ['id', id], ['type', type], ['subject', subject], ['tenant', tenant], ['actor', actor?.id ?? '']
 ]
 
-/** The index that has the fewest of the events that are asked for, as far as one can know, and the texts there. */
-function indexFor ({ subject, actor, tenant, types }: Asked): [index: string, texts: Iterable<string>] {
-  if (subject !== undefined) return ['subject', [subject]]
-  if (actor !== undefined) return ['actor', [actor]]
-  if (tenant !== undefined) return ['tenant', [tenant]]
-  return types === null ? ['all', ['']] : ['type', new Set(types)]
+/** The index that has the fewest of the events that are asked for, as far as one can know. */
+function indexFor ({ subject, actor, tenant, types }: Asked): Entry {
+  if (subject !== undefined) return ['subject', subject]
+  if (actor !== undefined) return ['actor', actor]
+  if (tenant !== undefined) return ['tenant', tenant]
+  return types?.length === 1 ? ['type', types.join()] : ['all', '']
 }
 
 /** Recorded events. There is one writer at a time, so their positions are in the order of commits. */
@@ -43,22 +43,16 @@ export function lmdbEvents ({ root, read, write }: LmdbDatabase) {
     return count
   }
 
-  /** The events that are asked for behind a position, in order; at least the first ones, if there are so many. */
+  /** The first events that are asked for, behind a position. */
   function found (asked: Asked, count = Infinity, after: number | null = null): EventRecord[] {
-    const reverse = asked.order === 'desc'
+    const all: EventRecord[] = []
     const isAsked = isAskedEvent(asked)
-    const [index, texts] = indexFor(asked)
-    const all: Array<[position: number, event: EventRecord]> = []
-    for (const text of texts) {
-      let left = count
-      for (const position of table.ids(index, text, { after, reverse })) {
-        const event = table.get(position)
-        if (event === undefined || !isAsked(event)) continue
-        all.push([position, event])
-        if (--left === 0) break
-      }
+    for (const position of table.ids(...indexFor(asked), { after, reverse: asked.order === 'desc' })) {
+      const event = table.get(position)
+      if (event !== undefined && isAsked(event)) all.push(event)
+      if (all.length === count) break
     }
-    return all.sort(([a], [b]) => reverse ? b - a : a - b).map(([, event]) => event)
+    return all
   }
 
   const log: EventLog = {
@@ -68,8 +62,7 @@ export function lmdbEvents ({ root, read, write }: LmdbDatabase) {
       const known = place === null ? undefined : table.get(place)
       if (after !== null && (known === undefined || !belongsTo(known, tenant))) return null
       const events = found(asked, limit + 1, place)
-      const more = events.length > limit
-      const shown = events.slice(0, limit)
+      const [more, shown] = [events.length > limit, events.slice(0, limit)]
       const [last] = found({ types: null, order: 'desc', ...(tenant !== undefined && { tenant }) }, 1)
       const passed = order === 'desc' ? (after === null ? last : null) : more ? shown.at(-1) : last
       const hasTotal = order === 'desc' && subject !== undefined

@@ -1,6 +1,7 @@
+import { ABORT } from 'lmdb'
 import {
-  type CollectionName, isSameRow, type Outcome, pageOfRows, type Row, type RowsQuery, type RowWrite, type Storage,
-  StorageError, type Stored, type Unit
+  type CollectionName, isSameRecord, type Outcome, pageOf, pageOfRows, type Row, type RowsQuery, type RowWrite,
+  type Storage, type Stored, type Unit
 } from 'fastify-users/storage'
 import { type Entry, type LmdbDatabase, Table } from './database.ts'
 import type { LmdbEvents } from './events.ts'
@@ -12,27 +13,17 @@ export type Refusal = { code: 'changed' } | Omit<Outcome & { code: 'taken' }, 'a
 /** Rows of the first collection are of a row of the second one, and go with it. */
 const PARTS = [['idempotency', 'users'], ['keyUses', 'apiKeys'], ['deliveries', 'webhooks']] as const
 
-/** Thrown to take back the writes of a unit that were made before one is refused. */
-class Refused extends Error {
-  readonly outcome: Outcome
-
-  constructor (refusal: Refusal, at: number) {
-    super('the unit is undone')
-    this.outcome = { ...refusal, at }
-  }
-}
-
 /** Each member that is a text is an index. Lists ask for few of them, but those that nobody needs do no harm. */
 const entriesOf = ({ record, of }: { record: Stored, of: string | null }): Entry[] => [
   ['of', of ?? ''],
-  ...Object.entries({ tenant: '', ...record })
+  ...Object.entries({ ...record, tenant: record.tenant ?? '' })
     .flatMap(([member, value]): Entry[] => typeof value === 'string' ? [[member, value]] : [])
 ]
 
 /** The rows of all collections. */
 export function lmdbRows (
   { root, read, write }: LmdbDatabase, { users, takenIn }: Pick<LmdbUsers, 'users' | 'takenIn'>, events: LmdbEvents
-): Pick<Storage, 'commit' | 'find' | 'list'> & { apiKeys: Table<Row<'apiKeys'>, string> } {
+): Pick<Storage, 'commit' | 'find' | 'list' | 'listTenants'> {
   const table = <Name extends Listed>(name: Name) => new Table<Row<Name>, string>(root, name, entriesOf)
   const tables: { [Name in CollectionName]: Table<Row<Name>, string> } = {
     users,
@@ -45,7 +36,11 @@ export function lmdbRows (
     marks: table('marks')
   }
 
-  function refusalOf ({ in: name, put }: RowWrite): Refusal | null {
+  const idOf = ({ put, was }: Pick<RowWrite, 'put' | 'was'>): string => put?.record.id ?? was?.record.id ?? ''
+
+  function refusalOf (write: RowWrite): Refusal | null {
+    const { in: name, put, was } = write
+    if (!isSameRecord(tables[name].get(idOf(write))?.record ?? null, was?.record ?? null)) return { code: 'changed' }
     if (put === null) return null
     const [, owner] = PARTS.find(([part]) => part === name) ?? []
     if (owner !== undefined && put.of !== null && tables[owner].get(put.of) === undefined) return { code: 'changed' }
@@ -55,25 +50,19 @@ export function lmdbRows (
     return isTaken ? { code: 'taken', member: 'start' } : null
   }
 
-  /** Makes a write of a unit, or refuses all of it. */
-  function make<Name extends CollectionName> ({ in: name, put, was }: RowWrite<Name>): Refusal | null {
-    const id = put?.record.id ?? was?.record.id ?? ''
-    if (!isSameRow(tables[name].get(id) ?? null, was)) return { code: 'changed' }
-    if (put !== null) {
-      tables[name].put(id, put)
-      return null
-    }
+  function make<Name extends CollectionName> ({ in: name, put }: RowWrite<Name>, id: string): void {
+    if (put !== null) return tables[name].put(id, put)
     tables[name].drop(id)
     for (const [part, owner] of PARTS) {
       if (owner === name) for (const each of [...tables[part].ids('of', id)]) tables[part].drop(each)
     }
-    return null
   }
 
   function commitNow ({ writes, events: recorded, rewrites }: Unit): Outcome {
     for (const [at, each] of writes.entries()) {
-      const refusal = refusalOf(each) ?? make(each)
-      if (refusal !== null) throw new Refused(refusal, at)
+      const refusal = refusalOf(each)
+      if (refusal !== null) return { ...refusal, at }
+      make(each, idOf(each))
     }
     for (const event of recorded) events.add(event)
     for (const rewrite of rewrites) events.rewriteNow(rewrite, Infinity)
@@ -93,11 +82,12 @@ export function lmdbRows (
   }
 
   return {
-    commit: (units) => Promise.all(units.map((unit) => write(() => commitNow(unit)).catch((error: unknown) => {
-      if (error instanceof Refused) return error.outcome
-      if (error instanceof StorageError || error instanceof TypeError) throw error
-      throw new StorageError('unavailable', 'the database refuses to write', { driverCode: String(Object(error).code) })
-    }))),
+    commit: (units) => Promise.all(units.map(async (unit) => {
+      let outcome: Outcome = { code: 'ok' }
+      // A refusal takes back the writes before it.
+      await write(() => (outcome = commitNow(unit)).code === 'ok' ? null : ABORT)
+      return outcome
+    })),
 
     find: (name, keys) => read(() => keys.map((key) => {
       const [id = ''] = 'id' in key ? [key.id] : tables[name].ids('start', key.start)
@@ -106,6 +96,10 @@ export function lmdbRows (
 
     list: (name, query) => read(() => pageOfRows(rowsFor(name, query), query)),
 
-    apiKeys: tables.apiKeys
+    listTenants: (page) => read(() => {
+      const names = [users, tables.apiKeys].flatMap((each) => each.between('tenant', '0', 'z').map(([name]) => name))
+      const all = [...new Set(names)].sort().map((id) => ({ id, users: [...users.ids('tenant', id)].length }))
+      return { items: pageOf(all, page, ({ id }) => id), total: all.length }
+    })
   }
 }

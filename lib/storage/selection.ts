@@ -9,16 +9,16 @@ import { meets } from './user-order.ts'
 interface AnyRow { record: Stored, of: string | null }
 
 /** The text of a member of a record; null: it has none. */
-function textOf ({ record }: AnyRow, member: string): string | null {
+function textOf (record: Stored, member: string): string | null {
   const value: unknown = Reflect.get(record, member)
   return typeof value === 'string' ? value : null
 }
 
-/** True if the row that is there is the one that a write replaces. */
-export function isSameRow (there: AnyRow | null, was: AnyRow | null): boolean {
+/** True if the record that is there is the one that a write replaces. */
+export function isSameRecord (there: Stored | null, was: Stored | null): boolean {
   if (there === null || was === null) return there === was
-  // A tenant that is assigned leaves the version, and an id can be given again with a version that was seen.
-  return there.record.version === was.record.version && there.record.tenant === was.record.tenant &&
+  // A tenant that is given later leaves the version, and an id can be given again with a version that was seen.
+  return there.version === was.version && there.tenant === was.tenant &&
     textOf(there, 'updatedAt') === textOf(was, 'updatedAt')
 }
 
@@ -33,19 +33,19 @@ export function pageOf<Item> (
 
 /** True if a list asks for the row. */
 export function isAskedRow (row: AnyRow, { tenant, of, where, upTo, without }: Omit<RowsQuery, 'page'>): boolean {
-  const bounded = upTo === undefined ? null : textOf(row, upTo.member)
+  const bounded = upTo === undefined ? null : textOf(row.record, upTo.member)
   return (tenant === undefined || (row.record.tenant ?? null) === tenant) &&
     (of === undefined || row.of === of) &&
-    (where === undefined || where.values.some((value) => value === textOf(row, where.member))) &&
+    (where === undefined || where.values.some((value) => value === textOf(row.record, where.member))) &&
     (upTo === undefined || (bounded !== null && (upTo.isBelow ? bounded < upTo.value : bounded <= upTo.value))) &&
-    (without === undefined || textOf(row, without) === null)
+    (without === undefined || textOf(row.record, without) === null)
 }
 
 /** The page of a list, of rows among which are all that it asks for. */
 export function pageOfRows<Item extends AnyRow> (rows: readonly Item[], query: RowsQuery): Page<Item> {
   const { by, page } = query
   // NUL is in no text, and those without a value come last.
-  const placeOf = (row: Item): string => by === undefined ? '' : `${textOf(row, by) ?? '\u{ffff}'}\0`
+  const placeOf = (row: Item): string => by === undefined ? '' : `${textOf(row.record, by) ?? '\u{ffff}'}\0`
   const found = rows.filter((row) => isAskedRow(row, query))
     .map((row) => ({ row, place: `${placeOf(row)}${row.record.id}` }))
     .sort((a, b) => a.place < b.place ? -1 : 1)
@@ -67,10 +67,11 @@ export function isAskedEvent (
 
 /** True if a filter asks for the user. */
 export function isAskedUser (user: UserRecord, keys: UserKeys, filter: UserFilter): boolean {
-  const { emailKey, words, fields, status, tenant } = filter
+  const { emailKey, emailKeys, words, fields, status, tenant, ...others } = filter
   const hasWord = (word: string): boolean => wordsOfUser(keys).some((each) => each.startsWith(word))
-  return meets(user, filter) && belongsTo(user, tenant) &&
+  return meets(user, others) && belongsTo(user, tenant) &&
     (emailKey === null || keys.emailKey === emailKey) &&
+    (emailKeys === undefined || emailKeys.includes(keys.emailKey)) &&
     (status === undefined || user.status === status) &&
     (words === null || words.some((list) => list.every(hasWord))) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
