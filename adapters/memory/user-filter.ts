@@ -64,7 +64,7 @@ function hasWords (entry: UserEntry, searched: Words): boolean {
 }
 
 function matches (entry: UserEntry, { emailKey, words, fields, status, tenant, ...rest }: UserFilter): boolean {
-  return meets(entry.record, rest) && belongsTo(entry.record, tenant) &&
+  return meets({ user: entry.record, keys: entry }, rest) && belongsTo(entry.record, tenant) &&
     (emailKey === null || entry.emailKey === emailKey) &&
     (status === undefined || entry.record.status === status) &&
     (words === null || words.some((each) => hasWords(entry, each))) &&

@@ -73,8 +73,9 @@ export type CollectionName = keyof Collections
 export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
 
 /**
- * A write of a row. `was`: the row that is there, whose version, tenant and (of a user) `updatedAt` are still these, since
- * an id can be given again with a version that was seen; null: there must be none with its id. `put`: the row in its place; null: it is taken away, with all rows that are of it. One of them is there.
+ * A write of a row. `was`: the row that is there: its version, tenant and (of a user) `updatedAt` must be these, since
+ * an id can be given again with a version that was seen. null: there must be none with its id. `put`: the row in its
+ * place; null: it is taken away, with all rows that are of it. One of them is there.
  */
 export type RowWrite<Name extends CollectionName = CollectionName> = {
   [Each in Name]: { in: Each, put: Row<Each> | null, was: Row<Each> | null }
@@ -178,7 +179,7 @@ export interface Storage {
    * a field that is to be unique; `fault` if it can't keep every text
    */
   open (options?: OpenOptions): Promise<Opened>
-  /** Releases what the store itself opened. May be called more than once; a call after it works, or is `unavailable`. */
+  /** Releases what the store itself opened. May be called again. A call after it works, or is `unavailable`. */
   close (): Promise<void>
   /** Makes units, each by itself. Of concurrent ones that replace one version, one is `ok`. */
   commit (units: readonly Unit[]): Promise<Outcome[]>

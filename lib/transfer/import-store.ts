@@ -31,8 +31,6 @@ export interface ImportStore {
 
 export interface ImportStoreParts {
   repository: Repository
-  /** What holds for all writes: the tenant of whoever imports. */
-  scope: WriteScope
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -137,7 +135,8 @@ export function userOfRow (row: ImportRow): UserRecord {
 
 /** An import into a storage. Who makes it is in `context`; `unique`: the fields that the mount knows to be unique. */
 export function importInto (
-  { repository, scope, publish, makeEvent }: ImportStoreParts,
+  { repository, publish, makeEvent }: ImportStoreParts,
+  scope: WriteScope,
   unique: ReadonlySet<string>,
   context: Context
 ): ImportStore {

@@ -1,4 +1,4 @@
-import { FROM_PROCESS } from '../core/context.ts'
+import { type Call, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isEventId, isUserId } from '../core/ids.ts'
@@ -19,7 +19,7 @@ import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.
 
 export interface ReversalParts {
   repository: Repository
-  scope: WriteScope
+  scopeOf: (call: Pick<Call, 'tenant'>) => WriteScope
   fields: HostFields | null
   idempotencyTtl: number
   publish: PublishUser
@@ -123,14 +123,15 @@ function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Rever
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
 export function createReversal (parts: ReversalParts) {
-  const { repository, scope, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const { repository, scopeOf, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
 
   return async (
     id: string,
     body: unknown,
     { idempotencyKey, ...options }: RevertOptions,
-    { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
+    call: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> => {
+    const { context, priorFaults, ownerOf, tenant } = call
     const made = makeEvent('user.updated', context)
     if (made === null) {
       throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
@@ -141,7 +142,7 @@ export function createReversal (parts: ReversalParts) {
     )
     const { eventId } = checked
     if (!isUserId(id)) throw userNotFound()
-    await requirePrecondition(id, options)
+    await requirePrecondition(id, options, tenant)
     const event = await fromStorage(() => repository.events.find(eventId))
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
@@ -161,7 +162,7 @@ export function createReversal (parts: ReversalParts) {
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
       event: made
-    }, scope, idempotency)
+    }, scopeOf(call), idempotency)
     if (refusal !== null && outcome.code === 'refused') throw refusal
     const { user, changed, types } = doneOf(outcome)
     if (!changed || replayed) return { user, replayed }
