@@ -54,7 +54,8 @@ export const commitSubject: Subject = {
         assert.deepEqual(await commit(storage, [add(name, again)]), changedAt(0), `${name} twice`)
         await make(storage, [move(name, row, next)])
         for (const write of [
-          move(name, row), drop(name, row), move(name, nextOf(next)), drop(name, nextOf(next)), add(name, again), move(name, absent), drop(name, absent)
+          move(name, row), drop(name, row), move(name, nextOf(next)), drop(name, nextOf(next)), add(name, again),
+          move(name, absent), drop(name, absent)
         ]) assert.deepEqual(await commit(storage, [write]), changedAt(0), name)
         assert.deepEqual(await rowIn(storage, name, row.record.id), next, name)
         assert.equal(await rowIn(storage, name, absent.record.id), null, name)

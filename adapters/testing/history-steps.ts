@@ -103,8 +103,11 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     const at = now()
     const note: Json = one([null, { n: 1 }])
     return {
-      key: one(['k', 'K']).repeat(43), fingerprint: one(['f', 'f', 'g']).repeat(43), now: at,
-      expiresAt: timeOf(time + 1 + below(30)), note
+      key: one(['k', 'K']).repeat(43),
+      fingerprint: one(['f', 'f', 'g']).repeat(43),
+      now: at,
+      expiresAt: timeOf(time + 1 + below(30)),
+      note
     }
   }
 
@@ -124,7 +127,11 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
         return { type: 'rotate', id, successor, now: at, expiresAt: timeOf(time + below(30)), event: event('api_key.rotated') }
       },
       () => ({
-        type: 'revoke', id: keyId(), revokedAt: at, keepOneWith: one([[], ['keys:write']]), successors: below(2) === 0,
+        type: 'revoke',
+        id: keyId(),
+        revokedAt: at,
+        keepOneWith: one([[], ['keys:write']]),
+        successors: below(2) === 0,
         event: event('api_key.revoked')
       }),
       () => ({ type: 'touch', id: keyId(), usedAt: at, ifBefore: timeOf(Math.max(0, time - below(20))) })
