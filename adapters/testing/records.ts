@@ -184,8 +184,14 @@ export const recordSubject: Subject = {
         const found = await storage.find(name, numbers.map((n) => ({ id: nth[name](n).record.id })))
         assert.deepEqual(found, numbers.map((n) => nth[name](n)))
       }
-    },
+    }
+  }
+}
 
+/** The same of events, which are read after the commit. */
+export const eventRecordSubject: Subject = {
+  needs: {},
+  cases: {
     'commit, log.read: every member of an event comes back as it was given': async (storage) => {
       const events = [
         { actor: null, requestId: null }, { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },

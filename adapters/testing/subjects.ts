@@ -10,7 +10,7 @@ import { logSubject } from './log.ts'
 import { meetingCases } from './meetings.ts'
 import { openSubject } from './open.ts'
 import { raceSubject } from './races.ts'
-import { recordSubject } from './records.ts'
+import { eventRecordSubject, recordSubject } from './records.ts'
 import { takenSubject } from './taken.ts'
 import { inside, transactionCases, type TransactionCases } from './transactions.ts'
 import { userSubjects, userSubjectsOutside } from './users/index.ts'
@@ -22,7 +22,7 @@ import { countAll } from './rows.ts'
 const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects]
 /** Those about several writers, the log, which is read after the commit, and the store itself. */
 const outer: readonly Subject[] =
-  [raceSubject, logSubject, logPruningSubject, logRaceSubject, ...userSubjectsOutside, openSubject]
+  [eventRecordSubject, raceSubject, logSubject, logPruningSubject, logRaceSubject, ...userSubjectsOutside, openSubject]
 export const subjects: readonly Subject[] = [...inner, ...outer]
 
 /** What all duties together need of a store. */

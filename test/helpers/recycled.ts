@@ -78,7 +78,7 @@ export function recycledSchemas (
   async function madeAnew (): Promise<string> {
     const schema = await newSchema()
     const storage = await make(schema)
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await storage.close()
     made.set(schema, await madeOf(await client(), schema))
     return schema
@@ -111,7 +111,7 @@ export function copiedFiles (t: Test, make: (filename: string) => Storage | Prom
   async function makeModel (): Promise<string> {
     const directory = await temporaryDirectory(t)
     const storage = await make(join(directory, 'users.db'))
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await storage.close()
     return directory
   }
