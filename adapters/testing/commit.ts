@@ -54,7 +54,8 @@ export const commitSubject: Subject = {
         assert.deepEqual(await commit(storage, [add(name, again)]), changedAt(0), `${name} twice`)
         await make(storage, [move(name, row, next)])
         for (const write of [
-          move(name, row), drop(name, row), move(name, nextOf(next)), drop(name, nextOf(next)), add(name, again), move(name, absent), drop(name, absent)
+          move(name, row), drop(name, row), move(name, nextOf(next)), drop(name, nextOf(next)), add(name, again),
+          move(name, absent), drop(name, absent)
         ]) assert.deepEqual(await commit(storage, [write]), changedAt(0), name)
         assert.deepEqual(await rowIn(storage, name, row.record.id), next, name)
         assert.equal(await rowIn(storage, name, absent.record.id), null, name)
@@ -202,8 +203,10 @@ export const commitSubject: Subject = {
 
     'commit: many units of one call, and many writes of one unit, are all made': async (storage, { records }) => {
       const numbers = Array.from({ length: records }, (_, i) => i)
-      const outcomes = await storage.commit(numbers.map((n) => unitOf([add('marks', nth.marks(n))])))
-      assert.deepEqual(outcomes, numbers.map(() => OK))
+      const some = numbers.filter((n) => n % 5 === 0)
+      const outcomes = await storage.commit(some.map((n) => unitOf([add('marks', nth.marks(n))])))
+      assert.deepEqual(outcomes, some.map(() => OK))
+      await make(storage, numbers.filter((n) => n % 5 !== 0).map((n) => add('marks', nth.marks(n))))
       const moves = numbers.map((n) => move('marks', nth.marks(n)))
       assert.deepEqual(await commit(storage, [...moves, add('marks', nth.marks(0))]), changedAt(records))
       assert.deepEqual(await commit(storage, moves), OK)
@@ -225,14 +228,13 @@ export const commitSubject: Subject = {
     },
 
     'commit: a unit without writes records its events, and an empty one changes nothing': async (storage) => {
+      const recorded = async () => (await storage.log.history(eventOf(1).subject, { offset: 0, limit: 9 })).items
       assert.deepEqual(await commit(storage, []), OK)
-      assert.deepEqual(await storage.log.read({ after: null, limit: 9, types: null }),
-        { events: [], more: false, position: null })
+      assert.deepEqual(await recorded(), [])
       assert.deepEqual(await commit(storage, [], [eventOf(2), eventOf(1)]), OK)
       const rewrite = { of: { subject: eventOf(1).subject }, make: withoutName }
       assert.deepEqual(await commit(storage, [], [], [rewrite]), OK)
-      const page = await storage.log.read({ after: null, limit: 9, types: null })
-      assert.deepEqual(page?.events, [eventOf(2), eventOf(1)].map(withoutName))
+      assert.deepEqual(await recorded(), [eventOf(1), eventOf(2)].map(withoutName))
     }
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { PageRequest, Row, RowsQuery, Storage } from '../../lib/storage/storage.ts'
+import type { Page, PageRequest, Row, RowsQuery, Storage } from '../../lib/storage/storage.ts'
 import type { Cases, Subject } from './cases.ts'
 import {
   add, type AnyRow, COLLECTIONS, drop, type Listed, listAll, make, move, nextOf, nth, ownerOf, withMembers
@@ -32,7 +32,8 @@ const LISTED: Listable = {
       rotatedFrom: n % 4 === 0 ? null : idOf('key', n % 3), ...tenantOf(n)
     })),
     queries: [
-      ...tenants, where('rotatedFrom', idOf('key', 1)), where('rotatedFrom', idOf('key', 1), idOf('key', 2), idOf('key', 1)),
+      ...tenants, where('rotatedFrom', idOf('key', 1)),
+      where('rotatedFrom', idOf('key', 1), idOf('key', 2), idOf('key', 1)),
       where('rotatedFrom'), where('rotatedFrom', 'x', '', '\u0000')
     ]
   },
@@ -76,29 +77,32 @@ const valueOf = ({ record }: AnyRow, member: string): string | null => {
   return typeof value === 'string' ? value : null
 }
 
+const isBelow = (bounded: string, { value, isBelow: isStrict }: NonNullable<Query['upTo']>): boolean =>
+  isStrict === true ? bounded < value : bounded <= value
+
 /** The rows that a query asks for, in the order of a page. */
-function matching<Kind extends AnyRow> (rows: readonly Kind[], query: Query, { order }: Pick<PageRequest, 'order'>): Kind[] {
+function matching (rows: readonly AnyRow[], query: Query, { order }: Pick<PageRequest, 'order'>): AnyRow[] {
   const { tenant, of, where, upTo, without, by } = query
-  const key = (row: Kind): string => `${by === undefined ? '' : valueOf(row, by) ?? '\uffff'} ${row.record.id}`
+  const key = (row: AnyRow): string => `${by === undefined ? '' : valueOf(row, by) ?? '\uffff'} ${row.record.id}`
   const found = rows.filter((row) => {
     const bounded = upTo === undefined ? '' : valueOf(row, upTo.member)
     return (tenant === undefined || (row.record.tenant ?? null) === tenant) && (of === undefined || row.of === of) &&
       (where === undefined || where.values.includes(valueOf(row, where.member) ?? '\uffff')) &&
-      (upTo === undefined || (bounded !== null && (upTo.isBelow === true ? bounded < upTo.value : bounded <= upTo.value))) &&
+      (upTo === undefined || (bounded !== null && isBelow(bounded, upTo))) &&
       (without === undefined || valueOf(row, without) === null)
   }).sort((a, b) => key(a) < key(b) ? -1 : 1)
   return order === 'asc' ? found : found.reverse()
 }
 
-async function requirePage<Name extends Listed> (
-  storage: Storage, name: Name, rows: ReadonlyArray<Row<Name>>, { page, ...query }: RowsQuery
+async function requirePage (
+  storage: Storage, name: Listed, rows: readonly AnyRow[], { page, ...query }: RowsQuery
 ): Promise<void> {
-  const all = matching<Row<Name>>(rows, query, page)
+  const all = matching(rows, query, page)
   const { from, limit, order } = page
   const rest = 'offset' in from
     ? all.slice(from.offset)
     : all.filter(({ record: { id } }) => order === 'asc' ? id > from.after : id < from.after)
-  const { items, total } = await storage.list(name, { ...query, page })
+  const { items, total }: Page<AnyRow> = await storage.list(name, { ...query, page })
   const what = `${name}: ${JSON.stringify({ ...query, page })}`
   const ids = (some: readonly AnyRow[]) => some.map(({ record: { id } }) => id)
   assert.deepEqual({ ids: ids(items), total }, { ids: ids(rest.slice(0, limit)), total: all.length }, what)
@@ -126,7 +130,7 @@ const listCases: Cases = Object.fromEntries(COLLECTIONS.filter((name) => name !=
   async (storage: Storage, { seed }: { seed: number }) => {
     const { rows, queries } = LISTED[name]
     await addAll(storage, name)
-    const require = (query: RowsQuery): Promise<void> => requirePage(storage, name, Object(rows), query)
+    const require = (query: RowsQuery): Promise<void> => requirePage(storage, name, rows, query)
     for (const query of queries) {
       for (const order of ['asc', 'desc'] as const) {
         if (!isAsked(query, order)) continue
@@ -142,7 +146,8 @@ const listCases: Cases = Object.fromEntries(COLLECTIONS.filter((name) => name !=
       const order = below(2) === 0 ? 'asc' : 'desc'
       if (!isAsked(query, order)) continue
       const ids = [...rows.map(({ record: { id } }) => id), 'x', '', '~']
-      const from = query.by !== undefined || below(2) === 0 ? { offset: below(12) } : { after: ids[below(ids.length)] ?? '' }
+      const isByOffset = query.by !== undefined || below(2) === 0
+      const from = isByOffset ? { offset: below(12) } : { after: ids[below(ids.length)] ?? '' }
       await require({ ...query, page: { order, limit: 1 + below(9), from } })
     }
   }
@@ -175,7 +180,7 @@ export const listSubject: Subject = {
           if (gone !== undefined) await make(storage, [drop(name, gone)])
           for (const query of LISTED[name].queries) {
             const page = { order: 'asc', limit: 100, from: { offset: 0 } } as const
-            await requirePage(storage, name, Object(left), { ...query, page })
+            await requirePage(storage, name, left, { ...query, page })
           }
         }
       }

@@ -3,7 +3,7 @@ import type { Outcome, Row, Storage, Unit } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
 import {
   add, addNth, type AnyRow, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, concurrently, CONCURRENT_CALLS,
-  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, rowIn, turns, unitOf, withIdOf, withMembers
+  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, ownerOf, rowIn, turns, unitOf, withIdOf, withMembers
 } from './rows.ts'
 import { everyone, idOf, timeOf } from './values.ts'
 
@@ -73,7 +73,7 @@ export const raceSubject: Subject = {
     'commit: of concurrent units that add one id, one is made': async (storage) => {
       for (const name of COLLECTIONS) {
         const row = withIdOf(name, nth[name](1))
-        const owner = name === 'keyUses' || name === 'deliveries' || name === 'idempotency' ? OWNERS[name] : null
+        const owner = ownerOf(name)
         if (owner !== null) await addNth(storage, owner, 9000)
         // Unique values of their own, so that it is the id that they meet at.
         const outcomes = await concurrently((i) => commit(storage, [add(name, name === 'users'
@@ -140,7 +140,8 @@ export const raceSubject: Subject = {
           const owner = nth[OWNERS[name]](n)
           await addNth(storage, OWNERS[name], n)
           const [gone, added] = await Promise.all([
-            commit(storage, [drop(OWNERS[name], owner)]), turns(n % 3).then(() => commit(storage, [add(name, nth[name](n))]))
+            commit(storage, [drop(OWNERS[name], owner)]),
+            turns(n % 3).then(() => commit(storage, [add(name, nth[name](n))]))
           ])
           assert.equal(gone.code, 'ok', name)
           assert.ok(added.code === 'ok' || added.code === 'changed', `${name}: ${added.code}`)
@@ -154,7 +155,7 @@ export const raceSubject: Subject = {
         await addNth(storage, name, 1, 2)
         let [one, two]: AnyRow[] = [nth[name](1), nth[name](2)]
         for (let round = 0; round < ROUNDS; round++) {
-          const [a = nth[name](1), b = nth[name](2)] = [one, two]
+          const [a, b]: [AnyRow, AnyRow] = [one ?? nth[name](1), two ?? nth[name](2)]
           const outcomes = await concurrently((i) => {
             const members = name === 'marks' ? {} : { updatedAt: timeOf(1000 * round + i) }
             const [x, y] = [move(name, a, nextOf(a, members)), move(name, b, nextOf(b, members))]
@@ -207,7 +208,8 @@ export const raceSubject: Subject = {
 
     'commit: events are there for the units that are made, and for no other': async (storage) => {
       await addNth(storage, 'marks', 1)
-      const results = await concurrently((i) => commit(storage, [move('marks', nth.marks(1))], [eventOf(i), eventOf(50 + i)]))
+      const results = await concurrently((i) =>
+        commit(storage, [move('marks', nth.marks(1))], [eventOf(i), eventOf(50 + i)]))
       const winner = winnerOf(results, 'changed', 'one version')
       const page = await storage.log.read({ after: null, limit: 100, types: null })
       assert.deepEqual(page?.events, [eventOf(winner), eventOf(50 + winner)])
@@ -243,7 +245,8 @@ export const raceSubject: Subject = {
 
     'commit: many units at once leave exactly what they say': async (storage) => {
       const outcomes = await Promise.all(Array.from({ length: 5 }, (_, part) => storage.commit(
-        Array.from({ length: 40 }, (_row, i) => unitOf([add('users', nth.users(i * (part % 2 + 1)))], [eventOf(part * 40 + i)]))
+        Array.from({ length: 40 }, (_row, i) =>
+          unitOf([add('users', nth.users(i * (part % 2 + 1)))], [eventOf(part * 40 + i)]))
       )))
       const made = outcomes.flat().filter(({ code }) => code === 'ok').length
       assert.equal(made, 60, 'the ids 0 to 39, and the even ones up to 78')

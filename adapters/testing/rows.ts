@@ -45,7 +45,9 @@ export const nth: { [Name in CollectionName]: (n: number) => Row<Name> } = {
     of: null
   }),
   keyUses: (n) => ({
-    record: { id: `${idOf('key', n)}/2026-01-31`, version: 1, day: '2026-01-31', uses: n }, keys: null, of: idOf('key', n)
+    record: { id: `${idOf('key', n)}/2026-01-31`, version: 1, day: '2026-01-31', uses: n },
+    keys: null,
+    of: idOf('key', n)
   }),
   webhooks: (n) => ({
     record: {

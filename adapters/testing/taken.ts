@@ -3,7 +3,8 @@ import type { JsonObject, Outcome, Row } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
 import { add, commit, drop, make, move, nextOf, nth, OK, rowIn, withIdOf, withMembers } from './rows.ts'
 
-const takenAt = (at: number, member: (Outcome & { code: 'taken' })['member']): Outcome => ({ code: 'taken', at, member })
+const takenAt = (at: number, member: (Outcome & { code: 'taken' })['member']): Outcome =>
+  ({ code: 'taken', at, member })
 const field = (name: string) => ({ field: name })
 
 /** A user with an address, of a tenant if one is given. */
@@ -33,7 +34,7 @@ export const takenSubject: Subject = {
       ] as const) assert.deepEqual(await commit(storage, [add('users', at(n, key, tenant))]), OK, key)
       assert.deepEqual(await commit(storage, [add('users', at(8, address, 'acme'))]), takenAt(0, 'emailKey'))
       const away = nth.trash(9)
-      assert.deepEqual(await commit(storage, [add('trash', { ...away, keys: { ...away.keys, emailKey: address } })]), OK)
+      await make(storage, [add('trash', { ...away, keys: { ...away.keys, emailKey: address } })])
       // Its own it may have again, and who is gone has none.
       assert.deepEqual(await commit(storage, [move('users', at(1, address))]), OK)
       assert.deepEqual(await commit(storage, [drop('users', nextOf(at(1, address)))]), OK)
@@ -41,9 +42,12 @@ export const takenSubject: Subject = {
     },
 
     'commit: a user who gets a tenant may find the address or a unique value taken there': async (storage) => {
-      const rows = [at(1, 'a@x.org', 'acme'), having(2, { memberNo: 1 }, 'acme'), at(3, 'a@x.org'), having(4, { memberNo: 1 })]
+      const rows = [
+        at(1, 'a@x.org', 'acme'), having(2, { memberNo: 1 }, 'acme'), at(3, 'a@x.org'), having(4, { memberNo: 1 })
+      ]
       await make(storage, rows.map((row) => add('users', row)))
-      const assigned = async (row: Row<'users'>) => commit(storage, [move('users', row, withMembers(row, { tenant: 'acme' }))])
+      const assigned = (row: Row<'users'>) =>
+        commit(storage, [move('users', row, withMembers(row, { tenant: 'acme' }))])
       const [, , third = at(3, ''), fourth = at(4, '')] = rows
       assert.deepEqual(await assigned(third), takenAt(0, 'emailKey'))
       assert.deepEqual(await assigned(fourth), takenAt(0, field('memberNo')))
@@ -61,8 +65,8 @@ export const takenSubject: Subject = {
       }
       // Other values, other types, none, and other tenants.
       const free: JsonObject[] = [
-        { memberNo: '7' }, { memberNo: 7.5 }, { memberNo: true }, { memberNo: null }, { memberNo: null, nick: null }, {},
-        { nick: 'Zoe' }, { nick: 'zoe ' }, { nick: ['zoe'] }, { other: 7 }
+        { memberNo: '7' }, { memberNo: 7.5 }, { memberNo: true }, { memberNo: null }, { memberNo: null, nick: null },
+        {}, { nick: 'Zoe' }, { nick: 'zoe ' }, { nick: ['zoe'] }, { other: 7 }
       ]
       for (const [i, fields] of free.entries()) {
         assert.deepEqual(await commit(storage, [add('users', having(10 + i, fields))]), OK, JSON.stringify(fields))
@@ -94,7 +98,8 @@ export const takenSubject: Subject = {
       }
       const upper = withMembers(nth.apiKeys(3), { start: key.record.start.toUpperCase() })
       assert.deepEqual(await commit(storage, [add('apiKeys', upper)]), OK)
-      await make(storage, [drop('apiKeys', key), add('apiKeys', withMembers(nth.apiKeys(2), { start: key.record.start }))])
+      const heir = withMembers(nth.apiKeys(2), { start: key.record.start })
+      await make(storage, [drop('apiKeys', key), add('apiKeys', heir)])
       const [found] = await storage.find('apiKeys', [{ start: key.record.start }])
       assert.equal(found?.record.id, nth.apiKeys(2).record.id)
     },

@@ -34,8 +34,11 @@ const refusals = (there: number) => {
   const taken = nth.users(there)
   const { start } = nth.apiKeys(there).record
   return [
-    [[add('users', withMembers({ ...nth.users(50), keys: taken.keys }, {}))], { code: 'taken', at: 0, member: 'emailKey' }],
-    [[add('marks', nth.marks(50)), add('apiKeys', withMembers(nth.apiKeys(50), { start }))], { code: 'taken', at: 1, member: 'start' }],
+    [[add('users', { ...nth.users(50), keys: taken.keys })], { code: 'taken', at: 0, member: 'emailKey' }],
+    [
+      [add('marks', nth.marks(50)), add('apiKeys', withMembers(nth.apiKeys(50), { start }))],
+      { code: 'taken', at: 1, member: 'start' }
+    ],
     [[add('users', nth.users(51)), move('users', nextOf(taken))], changedAt(1)],
     [[drop('marks', nth.marks(99))], changedAt(0)],
     [[add('deliveries', nth.deliveries(99))], changedAt(0)]
@@ -73,13 +76,16 @@ export const transactionCases: TransactionCases = {
         assert.deepEqual(await rowIn(within, name, three.record.id), three, name)
         // What is of it would go too, which others are looked up by.
         if (name === 'trash' || name === 'marks') await make(within, [drop(name, two)])
-        if (name !== 'users') assert.equal((await within.list(name, { page: first })).total, name === 'trash' || name === 'marks' ? 2 : 3)
+        const left = name === 'trash' || name === 'marks' ? 2 : 3
+        if (name !== 'users') assert.equal((await within.list(name, { page: first })).total, left)
       }
       assert.deepEqual(await userIds(within), ids(1, 2, 3))
       await host[end]()
       if (end === 'rollback') {
         assert.deepEqual(await countAll(storage), before)
-        for (const name of COLLECTIONS) assert.deepEqual(await rowIn(storage, name, nth[name](1).record.id), nth[name](1))
+        for (const name of COLLECTIONS) {
+          assert.deepEqual(await rowIn(storage, name, nth[name](1).record.id), nth[name](1))
+        }
         continue
       }
       for (const name of COLLECTIONS) {
@@ -118,7 +124,9 @@ export const transactionCases: TransactionCases = {
         assert.deepEqual(await commit(within, writes, [eventOf(50)]), outcome)
         const text = withMembers(nth.users(52), { name: 'a\u0000b' })
         await commit(within, [add('marks', nth.marks(52)), add('users', text)]).then(
-          ({ code }) => code === 'ok' && make(within, [drop('users', text), drop('marks', nth.marks(52))]),
+          async ({ code }) => {
+            if (code === 'ok') await make(within, [drop('users', text), drop('marks', nth.marks(52))])
+          },
           (error: unknown) => assert.equal(Object(error).code, 'fault'))
       }
       await make(within, [add('marks', nth.marks(100 + there))], [eventOf(there)])
@@ -255,12 +263,12 @@ export const transactionCases: TransactionCases = {
       within.afterCommit(() => called.push('nested'))
       await nested[ofNested]()
       await turns(20)
-      assert.deepEqual(called, [], 'not before the outer commit')
+      assert.equal(called.length, 0, 'not before the outer commit')
       await addNth(inside(storage, host), 'users', n + 2)
       inside(storage, host).afterCommit(() => called.push('behind'))
       await host[end]()
       const isKept = ofNested === 'commit'
-      const expected = end === 'rollback' ? [] : ['before', ...isKept ? ['nested'] : [], 'behind']
+      const expected: string[] = end === 'rollback' ? [] : ['before', ...isKept ? ['nested'] : [], 'behind']
       await letCallbacksRun(() => called.length === expected.length)
       await turns(20)
       assert.deepEqual(called, expected, `nested ${ofNested}, ${end}`)

@@ -4,14 +4,14 @@ import type { Storage } from '../../lib/storage/storage.ts'
 import { everyone } from './values.ts'
 
 /** What `users.walk` did in a process that did nothing else. */
-export interface MeasuredReading {
+export interface MeasuredWalk {
   users: number
   /** The most bytes by which the memory of the process was larger while a part was taken. */
   bytes: number
 }
 
 /** Reads everybody, and measures the memory that it takes. */
-export async function measureReading (storage: Storage): Promise<MeasuredReading> {
+export async function measureWalk (storage: Storage): Promise<MeasuredWalk> {
   setFlagsFromString('--expose-gc')
   const collectGarbage: () => void = runInNewContext('gc')
   const used = (): number => {
@@ -22,10 +22,10 @@ export async function measureReading (storage: Storage): Promise<MeasuredReading
   // Connections, statements and code are there after the first time.
   await storage.users.walk(everyone, 'asc', async () => {})
   const before = used()
-  const reading: MeasuredReading = { users: 0, bytes: 0 }
+  const walk: MeasuredWalk = { users: 0, bytes: 0 }
   await storage.users.walk(everyone, 'asc', async ({ length }) => {
-    reading.users += length
-    reading.bytes = Math.max(reading.bytes, used() - before)
+    walk.users += length
+    walk.bytes = Math.max(walk.bytes, used() - before)
   })
-  return reading
+  return walk
 }
