@@ -18,7 +18,7 @@ async function requireKept (storage: Storage, rows: readonly UserRow[]): Promise
   for (const sort of [undefined, 'emailKey'] as const) {
     const page = firstPage(1000)
     const { items } = await storage.users.list(filter, sort === undefined ? page : { ...page, sort })
-    requireUsers(items.sort((a, b) => a.id < b.id ? -1 : 1), records, `users.list, sorted by ${sort ?? 'id'}`)
+    requireUsers(items.toSorted((a, b) => a.id < b.id ? -1 : 1), records, `users.list, sorted by ${sort ?? 'id'}`)
   }
   requireUsers(await walked(storage, filter), records, 'users.walk')
   const given = await storage.find('users', records.map(({ id }) => ({ id })))
@@ -97,28 +97,6 @@ export const values: Subject = {
       assert.deepEqual(await storage.users.find(row.record.id, row.record.version), row.record)
     },
 
-    'commit, users.find, users.list: what is put and given shares no objects with what is kept': async (storage) => {
-      const row = rowOf(userOf(1, { fields: { list: [1], inner: { a: 1 } } }))
-      const kept = structuredClone(row)
-      await putUsers(storage, [row])
-      const spoil = (user: UserRecord | null | undefined) => {
-        assert.ok(user !== null && user !== undefined)
-        user.name = 'spoiled'
-        Object.assign(Object(user.fields['inner']), { a: 2 })
-        Object.assign(user.fields, { list: 'spoiled' })
-      }
-      spoil(row.record)
-      await requireKept(storage, [kept])
-      spoil(await storage.users.find(kept.record.id))
-      spoil((await storage.find('users', [{ id: kept.record.id }]))[0]?.record)
-      for (const sort of [undefined, 'nameKey'] as const) {
-        const page = firstPage(1)
-        spoil((await storage.users.list(everyone, sort === undefined ? page : { ...page, sort })).items[0])
-        await storage.users.walk(everyone, 'asc', async ([user]) => spoil(user), sort)
-      }
-      await requireKept(storage, [kept])
-    },
-
     'users.find, users.list, users.walk: records are plain values, and what is not there is null': async (storage) => {
       const { record } = sampleOf(3)
       await putUsers(storage, [sampleOf(3)])
@@ -129,7 +107,6 @@ export const values: Subject = {
       assert.deepEqual([...given, total, sorted.total], [record, record, record, record, 1, 1])
       for (const user of given) {
         assert.deepEqual(Object.keys(user ?? {}).sort(), Object.keys(record).sort(), 'its members alone')
-        assert.ok(!Object.isFrozen(user) && !Object.isFrozen(user?.fields), 'it may be changed by whoever has it')
       }
       assert.equal(await storage.users.walk(everyone, 'asc', async () => {}), undefined)
       await dropUsers(storage, [sampleOf(3)])

@@ -6,7 +6,6 @@ const FIELDS = 'commit, users.find, users.list: every value of JSON'
 const TIMES = 'commit, users.find, users.list: times'
 const NEAR = 'commit, users.find: a value that differs little'
 const UNKEPT = 'commit: a text that a store can not keep'
-const SHARED = 'commit, users.find, users.list: what is put and given shares'
 const PLAIN = 'users.find, users.list, users.walk: records are plain values'
 const LOOK_UPS = 'users.find: any text may be looked up'
 
@@ -78,27 +77,6 @@ export const usersValues: Mistake[] = [
     ({ ...user, name: user.name.toWellFormed() })),
   fields('a NUL ends a text in fields', (value) => typeof value === 'string' ? value.split('\0')[0] ?? '' : value,
     UNKEPT),
-  reads(SHARED, 'users are given as they are kept', ({ find }) => {
-    const kept = new Map<string, UserRecord | null>()
-    return {
-      async find (id) {
-        const user = kept.get(id) ?? await find(id)
-        kept.set(id, user)
-        return user
-      }
-    }
-  }),
-  reads(SHARED, 'a walk gives what is kept', ({ walk }) => {
-    const kept = new Map<string, UserRecord>()
-    return {
-      walk: (filter, order, onPart, sort) => walk(filter, order, (part) => onPart(part.map((user) => {
-        const first = kept.get(user.id) ?? user
-        kept.set(user.id, first)
-        return first
-      })), sort)
-    }
-  }),
-  gives(PLAIN, 'records are frozen', Object.freeze),
   gives(PLAIN, 'versions are texts', (user) => ({ ...user, version: String(user.version) })),
   gives(PLAIN, 'records have columns of the table too', (user) => ({ ...user, name_key: user.name.toLowerCase() })),
   reads(PLAIN, 'totals are texts', ({ list }) => ({
