@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { isDeepStrictEqual } from 'node:util'
 import { memory } from '../../../adapters/memory/index.ts'
 import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
-import { asOfServer, interrupted, processes } from './on-stores.ts'
+import { asOfServer, interrupted, rulesOutside } from './on-stores.ts'
 import {
   addKey, addKeys, apiKeyOf, create, eventOf, idempotencyOf, idOf, onlyVersion, purge, putAway, readdress, remove,
   rename, restore, revoke, rotate, SINGLE, timeOf, touch, update, userOf
@@ -18,7 +18,8 @@ interface Meeting { before: Act, acts: Act[], left: Act }
 function ofUsers (n: number): Meeting {
   const [there, away] = [10 * n, 10 * n + 1]
   const like = (i: number, email: number) => userOf(10 * n + i, { email: userOf(email).email })
-  const event = (type: string) => ({ event: eventOf(n, `user.${type}`) })
+  let events = 20 * n
+  const event = (type: string) => ({ event: eventOf(events++, `user.${type}`) })
   const erasing = { ...event('purged'), erase: true }
   const one = (...[write]: Parameters<Repository['users']['writeOne']>): Act => ({ users }) => users.writeOne(write)
   const call = (i: number, key: number, members = {}): Act => ({ users }) => users.write(
@@ -137,13 +138,13 @@ for (const [what, meetingOf] of [['users', ofUsers], ['keys', ofKeys]] as const)
     }
   })
 
-  processes(`two concurrent writes of ${what}`, async (t, [one, other]) => {
-    const repositories = [repositoryOf(one), repositoryOf(other)] as const
+  rulesOutside(`two concurrent writes of ${what}`, async (t, { storage, repository }) => {
+    const other = repositoryOf(asOfServer(storage))
     for (const pair of pairsOf(meetingOf)) {
       const { meeting: { before, left }, first, second, name } = pair
-      await before(repositories[0])
-      const answers = await Promise.all([answerOf(first, repositories[0]), answerOf(second, repositories[1])])
-      t.ok(await isOfOneOrder(pair, { answers, left: await left(repositories[0]) }), name)
+      await before(repository)
+      const answers = await Promise.all([answerOf(first, repository), answerOf(second, other)])
+      t.ok(await isOfOneOrder(pair, { answers, left: await left(repository) }), name)
     }
   })
 }
