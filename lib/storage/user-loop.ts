@@ -10,7 +10,7 @@ import type { Idempotency, UserRecord } from './records.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
-import { idOf, onlyOf, refusalOf, writeTogether } from './users-together.ts'
+import { idOf, isNowhere, onlyOf, refusalOf, writeTogether } from './users-together.ts'
 
 // A write that waits longer for those before it fails: its answer would come too late.
 const TURN_MS = 3000
@@ -64,11 +64,15 @@ export function createUserWrites (store: Storage, remembers: number) {
     const needsKeys = write.type === 'delete' && write.putAway !== undefined
     const readAway = needsAway || (needsKeys && attempt > 0)
     const isNew = write.type === 'restore' && attempt === 0
-    const [user, away] = await Promise.all([
-      needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
-      readAway ? store.find('trash', [{ id }]).then(([row]) => row ?? null) : null
-    ])
-    return { user, away }
+    const read = async (): Promise<UserRows> => {
+      const [user, away] = await Promise.all([
+        needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
+        readAway ? store.find('trash', [{ id }]).then(([row]) => row ?? null) : null
+      ])
+      return { user, away }
+    }
+    const rows = await read()
+    return write.type === 'purge' && isNowhere(rows) ? read() : rows
   }
 
   async function recordOf (id: string): Promise<Row<'users'> | null> {

@@ -11,6 +11,9 @@ import type { UserWrite, WriteOutcome, WritesOptions, WritesResult } from './use
 
 export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
 
+/** True also of who was moved from one place to the other between the two readings: they are read again for a purge. */
+export const isNowhere = ({ user, away }: UserRows): boolean => user === null && away === null
+
 /** The rows that writes meet: as they were read or are guessed, and as the writes before have left them. */
 class MetRows {
   readonly #store: Storage
@@ -33,10 +36,16 @@ class MetRows {
       const putsAway = type === 'delete' && write.putAway !== undefined && !guesses
       if (type === 'restore' || type === 'purge' || putsAway) away.add(idOf(write))
     }
-    return users.size + away.size === 0 ? null : this.#readAll([...users], [...away])
+    return users.size + away.size === 0 ? null : this.#readAll(users, away)
   }
 
-  async #readAll (users: readonly string[], away: readonly string[]): Promise<void> {
+  async #readAll (users: ReadonlySet<string>, away: ReadonlySet<string>): Promise<void> {
+    await this.#readOnce([...users], [...away])
+    const nowhere = [...away].filter((id) => users.has(id) && isNowhere(this.of(id)))
+    if (nowhere.length > 0) await this.#readOnce(nowhere, nowhere)
+  }
+
+  async #readOnce (users: readonly string[], away: readonly string[]): Promise<void> {
     const [userRows, awayRows] = await Promise.all([
       users.length === 0 ? [] : this.#store.find('users', users.map((id) => ({ id }))),
       away.length === 0 ? [] : this.#store.find('trash', away.map((id) => ({ id })))

@@ -2,10 +2,11 @@
 import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
 import { makes, writesKeys } from './between.ts'
+import { until } from '../../helpers/until.ts'
 import { interrupted, processes } from './on-stores.ts'
 import {
-  addKey, addKeys, after, apiKeyOf, ATOMIC, concurrently, create, done, idOf, idsOf, keyed, onlyVersion, purge, putAway,
-  RACERS, readdress, remove, rename, restore, revoke, SINGLE, tally, timeOf, update, upTo, userOf, usersIn
+  addKey, addKeys, after, apiKeyOf, ATOMIC, awayIn, concurrently, create, done, idOf, idsOf, keyed, onlyVersion, purge,
+  putAway, RACERS, readdress, remove, rename, restore, revoke, SINGLE, tally, timeOf, update, upTo, userOf, usersIn
 } from './values.ts'
 
 const NOT_FOUND = { code: 'not_found' }
@@ -60,6 +61,37 @@ processes('who was removed with a tenant by another process is not there', async
   await one.tenants.remove('acme', 2)
   t.match(await one.users.writeOne(update(3, { fields: { a: 1 } })), { user: { name: 'Again', version: 3 } })
   t.strictSame((await usersIn(other)).map(({ id }) => id), idsOf('usr', [3]))
+})
+
+processes('who is moved between the readings of a purge is purged', async (t, [first, second]) => {
+  const other = repositoryOf(second)
+  for (const [move, reads] of [[putAway(1), 'trash'], [restore(1), 'users']] as const) {
+    for (const way of ['writeOne', 'write'] as const) {
+      await other.users.writeOne(create(userOf(1)))
+      if (move.type === 'restore') await other.users.writeOne(putAway(1))
+      let isMoved = false
+      /** The one place is read before the move, and the other one after it. */
+      const around = async <Rows> (name: string, read: () => Promise<Rows>): Promise<Rows> => {
+        if (name !== reads) await until('the move', () => isMoved)
+        const rows = await read()
+        if (name === reads && !isMoved) {
+          await other.users.writeOne(move)
+          isMoved = true
+        }
+        return rows
+      }
+      const { users } = repositoryOf({
+        ...first,
+        find: (name, keys) => around(name, () => first.find(name, keys)),
+        users: { ...first.users, find: (id) => around('users', () => first.users.find(id)) }
+      })
+      const outcome = way === 'writeOne'
+        ? await users.writeOne(purge(1))
+        : (await users.write([purge(1)], SINGLE)).outcomes[0]
+      t.match(outcome, { code: 'done' }, `${move.type}, ${way}`)
+      t.strictSame([await usersIn(other), await awayIn(other)], [[], []])
+    }
+  }
 })
 
 processes('a new id that another has given meanwhile is a mistake of the program', async (t, [first, second]) => {
