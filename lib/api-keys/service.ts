@@ -86,7 +86,8 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { repository: { apiKeys, keyUses, storage }, tenant: own, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { repository: { apiKeys, keyUses, storage }, tenant: own } = options
   const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')

@@ -95,7 +95,8 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
         throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
           "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
       }
-      return usersOn(repositoryIn(joined), (...change) => joined.afterCommit(() => publish(...change)), makeEvent, tenant)
+      const publishLater: typeof publish = (...change) => joined.afterCommit(() => publish(...change))
+      return usersOn(repositoryIn(joined), publishLater, makeEvent, tenant)
     }
     const subject = createSubjects(repository, tenant, presenter, present)
     const parts = { ...usersOn(repository, publish, makeEvent, tenant), presenter, subject, apiKeys }

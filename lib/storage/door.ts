@@ -46,6 +46,8 @@ function makeDoor (storage: Storage): Door {
   }
   const find: Storage['find'] = (of, keys) => told('find', () => storage.find(of, keys))()
   const list: Storage['list'] = (of, query) => told('list', () => storage.list(of, query))()
+  const join = storage.join?.bind(storage)
+  const watch = storage.watch?.bind(storage)
   return {
     name,
     open: told('open', (options) => storage.open(options)),
@@ -56,8 +58,8 @@ function makeDoor (storage: Storage): Door {
     users: reads,
     listTenants: told('listTenants', (page) => storage.listTenants(page)),
     log: events,
-    ...(storage.join !== undefined && { join: (transaction: unknown) => storage.join!(transaction) }),
-    ...(storage.watch !== undefined && { watch: (listener: () => void) => storage.watch!(listener) }),
+    ...(join !== undefined && { join }),
+    ...(watch !== undefined && { watch }),
     ...(storage.server !== undefined && { server: storage.server }),
     refuseCalls () {
       waiting++

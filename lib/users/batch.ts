@@ -96,7 +96,8 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { repository, scope, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant, publish, makeEvent } = parts
+  const { repository, scope, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant } = parts
+  const { publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
     requireIfMatch && operation.op !== 'create' && operation.op !== 'restore' && operation.ifMatch === undefined

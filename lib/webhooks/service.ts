@@ -113,7 +113,8 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     get: async (id: string): Promise<Webhook> => toWebhook(await find(id)),
 
     async list (query: Query, priorFaults: readonly Fault[] = []): Promise<ListedPage<Webhook>> {
-      const page = await readPage(check.list(query, priorFaults), (request) => fromStorage(() => store.list({ ...request, ...of })))
+      const page = await readPage(check.list(query, priorFaults), (request) =>
+        fromStorage(() => store.list({ ...request, ...of })))
       return { ...page, items: page.items.map(toWebhook) }
     },
 
