@@ -38,7 +38,7 @@ async function placeOf (storage, name, stops) {
   if (storage === 'sqlite') {
     const place = join(directory, `${name}.db`)
     const store = sqlite({ filename: place })
-    await store.migrate()
+    await store.open({ migrate: true })
     await store.close()
     await seedSqlite(place, TABLE, size, { create: false })
     return { place }
@@ -46,7 +46,7 @@ async function placeOf (storage, name, stops) {
   const { url, pid, stop } = await startPostgres({ durable: true })
   stops.push(stop)
   const store = postgres({ connection: url })
-  await store.migrate()
+  await store.open({ migrate: true })
   await store.close()
   await seedPostgres(url, TABLE, size, { create: false })
   return { place: url, databasePid: pid }

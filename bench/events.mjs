@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { newId } from '../.build/package/lib/core/ids.js'
+import { repositoryOf } from '../.build/package/lib/storage/repository.js'
 import { memory } from '../dist/adapters/memory/index.js'
 import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
@@ -43,18 +44,21 @@ const eventOf = (type) => ({
   id: newId('evt'),
   type,
   timestamp: new Date().toISOString(),
-  actor: { type: 'api_key', id: 'key_01h455vb4pex5vsknk084sn02q' },
+  actor: { type: 'api_key', id: 'key_01h455vb4pex5vsknk084sn02q', name: null },
   requestId: 'req-1'
 })
 
-const ALONE = { atomic: false, idempotency: null }
+const PLAIN = { fields: {}, status: 'active', statusReason: null, version: 1 }
 let number = 0
 function create (store, isLogged) {
   const now = new Date().toISOString()
   const email = `user${++number}@example.org`
-  const user = { id: newId('usr'), name: 'Ada Lovelace', email, fields: {}, version: 1, createdAt: now, updatedAt: now }
+  const user = {
+    id: newId('usr'), name: 'Ada Lovelace', email, ...PLAIN, createdAt: now, updatedAt: now
+  }
   const keys = { emailKey: email, nameKey: 'ada lovelace' }
-  return store.writeUsers([{ type: 'create', user, keys, event: isLogged ? eventOf('user.created') : null }], ALONE)
+  const event = isLogged ? eventOf('user.created') : null
+  return repositoryOf(store).users.writeOne({ type: 'create', user, keys, event })
 }
 
 function update (store, isLogged, id) {
@@ -62,7 +66,7 @@ function update (store, isLogged, id) {
   const changes = { name: { value: name, key: name.toLowerCase() } }
   const event = isLogged ? eventOf('user.updated') : null
   const updatedAt = new Date().toISOString()
-  return store.writeUsers([{ type: 'update', id, changes, updatedAt, guard: ANY, event }], ALONE)
+  return repositoryOf(store).users.writeOne({ type: 'update', id, changes, updatedAt, guard: ANY, event })
 }
 
 /** Writes for some time with as many writers; returns writes per second. */
@@ -83,7 +87,7 @@ async function writes (kind) {
   const stores = []
   for (const isLogged of [false, true]) {
     const store = make[kind](`events_${isLogged ? 'with' : 'without'}`)
-    await store.migrate()
+    await store.open({ migrate: true })
     const users = await Promise.all(Array.from({ length: 1000 }, () => create(store, false)))
     stores.push({ store, isLogged, ids: users.map(({ user: { id } }) => id) })
   }
@@ -111,7 +115,7 @@ async function writes (kind) {
 
 async function feed (kind) {
   const store = make[kind]('events_feed')
-  await store.migrate()
+  await store.open({ migrate: true })
   const users = await Promise.all(Array.from({ length: 1000 }, () => create(store, true)))
   const ids = users.map(({ user: { id } }) => id)
   for (let done = ids.length; done < events; done += 1000) {
@@ -121,7 +125,7 @@ async function feed (kind) {
   const seen = new Set()
   let last = null
   while (true) {
-    const page = await store.eventLog.read({ after: last, limit: PAGE, types: null })
+    const page = await store.log.read({ after: last, limit: PAGE, types: null })
     for (const { id } of page.events) seen.add(id)
     last = page.events.at(-1)?.id ?? last
     if (!page.more) break

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { repositoryOf } from '../.build/package/lib/storage/repository.js'
 import { memory } from '../dist/adapters/memory/index.js'
 import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
@@ -29,7 +30,7 @@ const { values: given } = parseArgs({
   }
 })
 
-const page = (storage, offset) => storage.listUsers(ALL, { order: 'asc', limit: LIMIT, from: { offset } })
+const page = (storage, offset) => storage.users.list(ALL, { order: 'asc', limit: LIMIT, from: { offset } })
 
 /** The median time of the pages at these offsets, in milliseconds. */
 async function time (storage, offsets) {
@@ -78,7 +79,7 @@ async function openMemory (size) {
         if ((n * 2_654_435_761) % 10 !== 3) continue
         const guard = { ifVersion: null, unlessVersion: [] }
         const write = { type: 'delete', id: idOf(n), guard, event: null, erase: false }
-        const { outcomes: [{ code }] } = await storage.writeUsers([write], { atomic: false, idempotency: null })
+        const { code } = await repositoryOf(storage).users.writeOne(write)
         if (code === 'done') deleted++
       }
       return deleted
@@ -93,7 +94,7 @@ async function openDatabase (kind, size, directory) {
   const place = server?.url ?? join(directory, `${size}.db`)
   const storage = server === undefined ? sqlite({ filename: place }) : postgres({ connection: place })
   const settle = async () => { if (server !== undefined) await settlePostgres(place) }
-  await storage.migrate()
+  await storage.open({ migrate: true })
   // Before the first compaction the triggers record no change, so bulk inserts are fast.
   if (server === undefined) await seedSqlite(place, TABLE, size, { create: false })
   else await seedPostgres(place, TABLE, size, { create: false })

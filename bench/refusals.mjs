@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import Fastify from 'fastify'
 import { digestSecret, generateKey, keyText } from '../.build/package/lib/api-keys/key-text.js'
 import { createVerifier } from '../.build/package/lib/api-keys/verifier.js'
+import { repositoryOf } from '../.build/package/lib/storage/repository.js'
 import { memory } from '../dist/adapters/memory/index.js'
 import users from '../dist/lib/index.js'
 
@@ -17,6 +18,7 @@ const { values: given } = parseArgs({ options: { tries: { type: 'string', defaul
 const tries = Number(given.tries)
 
 const storage = memory()
+const repository = repositoryOf(storage)
 let n = 0
 async function storedKey (members) {
   const { start, secret } = generateKey('uk')
@@ -35,7 +37,7 @@ async function storedKey (members) {
     lifetime: null,
     ...members
   }
-  await storage.writeApiKey({ type: 'create', key: record, onlyFirst: false, event: null })
+  await repository.apiKeys.write({ type: 'create', key: record, onlyFirst: false, event: null })
   return { start, secret }
 }
 
@@ -92,7 +94,7 @@ const isRefusedOverHttp = (url, token) => new Promise((resolve, reject) => {
 })
 
 for (const keyCache of [5, 0]) {
-  const { verify } = createVerifier({ storage, peppers: [], ttl: keyCache })
+  const { verify } = createVerifier({ repository, peppers: [], ttl: keyCache })
   console.log(`keyCache ${keyCache}, at the verifier: ${await compare(async (key) => await verify(key) === null)}`)
   const app = Fastify()
   await app.register(users, { storage, apiKeys: { cache: keyCache } })

@@ -64,7 +64,7 @@ async function seed (storage, stops) {
   if (storage === 'sqlite') {
     const places = { ours: join(directory, 'ours.db'), others: join(directory, 'others.db') }
     const own = sqlite({ filename: places.ours })
-    await own.migrate()
+    await own.open({ migrate: true })
     await own.close()
     await seedSqlite(places.ours, 'fastify_users_users', size, { create: false })
     await seedSqlite(places.others, 'bench_users', size, { create: true })
@@ -73,7 +73,7 @@ async function seed (storage, stops) {
   const { url, pid, stop } = await startPostgres({ durable: true })
   stops.push(stop)
   const own = postgres({ connection: url })
-  await own.migrate()
+  await own.open({ migrate: true })
   await own.close()
   await seedPostgres(url, 'fastify_users_users', size, { create: false })
   await seedPostgres(url, 'bench_users', size, { create: true })

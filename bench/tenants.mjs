@@ -49,7 +49,7 @@ const shapes = [
 
 const filterOf = (tenant) => ({ emailKey: null, words: null, fields: {}, ...(tenant !== null && { tenant }) })
 const page = (storage, tenant, order, offset) =>
-  storage.listUsers(filterOf(tenant), { order, limit: LIMIT, from: { offset } })
+  storage.users.list(filterOf(tenant), { order, limit: LIMIT, from: { offset } })
 
 const storageAt = (kind, place) => kind === 'postgres' ? postgres({ connection: place }) : sqlite({ filename: place })
 
@@ -57,7 +57,7 @@ const storageAt = (kind, place) => kind === 'postgres' ? postgres({ connection: 
 async function fill (kind, place, users, tenant) {
   const isPostgres = kind === 'postgres'
   const storage = storageAt(kind, place)
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const [id, now, series] = isPostgres
     ? ["lpad(n::text, 25, '0')", 'now()', `generate_series(0, ${users - 1}) AS g (n)`]
     : ["printf('%025d', n)", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')", '(WITH RECURSIVE g (n) AS ' +

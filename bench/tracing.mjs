@@ -5,7 +5,8 @@
 // share is of the time of the whole request, without its way through a socket.
 import { parseArgs } from 'node:util'
 import Fastify from 'fastify'
-import { channels, traced, tracedStorage } from '../.build/package/lib/core/tracing.js'
+import { doorOf } from '../.build/package/lib/storage/door.js'
+import { channels, traced } from '../.build/package/lib/storage/tracing.js'
 import { memory } from '../dist/adapters/memory/index.js'
 import users from '../dist/lib/index.js'
 import { RUNTIME } from './lib/machine.mjs'
@@ -30,10 +31,10 @@ const { key } = await app.users.apiKeys.create({ name: 'bench' })
 const request = () => app.inject({ url: `/v1/users/${user.id}`, headers: { authorization: `Bearer ${key}` } })
 
 const storage = memory()
-const view = tracedStorage(storage)
+const door = doorOf(storage)
 const work = async () => null
 const pairs = {
-  'a call of the storage': [() => view.findUser(user.id), () => storage.findUser(user.id)],
+  'a call of the storage': [() => door.users.find(user.id), () => storage.users.find(user.id)],
   'an operation, or a check of a key': [
     () => traced(channels.operation, () => ({ operation: 'getUser', requestId: 'x' }), work), () => work(null)
   ]

@@ -163,7 +163,7 @@ async function killed (storage, open, url) {
   const store = open()
   const seen = new Set()
   let total = 0
-  await store.readUsers({ emailKey: null, words: null, fields: {} }, 'asc', async (users) => {
+  await store.users.walk({ emailKey: null, words: null, fields: {} }, 'asc', async (users) => {
     for (const { email } of users) seen.add(email)
     total += users.length
   })
@@ -196,7 +196,7 @@ async function measure (storage) {
         await client.end()
       }
       const store = open(name)
-      await store.migrate()
+      await store.open({ migrate: true })
       await store.close()
     }
     const service = await startServer('ours', 'ours.mjs', { place: place('http'), size: 0 })

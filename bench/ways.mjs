@@ -67,7 +67,7 @@ async function openDatabase (way) {
   if (!usesPostgres(way)) {
     const place = join(directory, `${way.replace(':', '-')}-${servers.length}.db`)
     const storage = sqlite({ filename: place, driver: WAYS[way].DRIVER ?? WAYS[way].KNEX })
-    await storage.migrate()
+    await storage.open({ migrate: true })
     await storage.close()
     await seedSqlite(place, 'fastify_users_users', size, { create: false })
     return { place }
@@ -75,12 +75,12 @@ async function openDatabase (way) {
   const { url, pid, stop } = await startPostgres({ durable: true })
   stops.push(stop)
   const storage = postgres({ connection: url })
-  await storage.migrate()
+  await storage.open({ migrate: true })
   await storage.close()
   await seedPostgres(url, 'fastify_users_users', size, { create: false })
   if (way === 'postgres-portable') {
     const moved = postgres({ connection: url, profile: 'portable' })
-    await moved.migrate()
+    await moved.open({ migrate: true })
     await moved.close()
   }
   if (WAYS[way].POOLER === undefined) return { place: url, databasePid: pid }

@@ -6,6 +6,7 @@
 // one statement. The rounds are short and many, since the disk varies more over time than the tables differ.
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { repositoryOf } from '../.build/package/lib/storage/repository.js'
 import { newId } from '../.build/package/lib/core/ids.js'
 import { postgres } from '../dist/adapters/postgres.js'
 import { startPostgres } from '../test/servers/postgres.mjs'
@@ -37,7 +38,7 @@ const clients = await Promise.all(Array.from({ length: Number(given.connections)
 /** A table in a schema of its own, with a storage. Unless it `counts`, it has no triggers, and compaction is idle. */
 async function createTable (schema, { counts, max }) {
   const storage = postgres({ connection: server.url, schema, pool: { max } })
-  await storage.migrate()
+  await storage.open({ migrate: true })
   const users = `"${schema}".fastify_users_users`
   const state = `"${schema}".fastify_users_counting_state`
   if (!counts) {
@@ -77,9 +78,10 @@ function storageCreations ({ storage }) {
     const id = newId('usr')
     const at = new Date().toISOString()
     const email = `${id}@example.com`
-    const user = { id, name: 'Name', email, fields: {}, version: 1, createdAt: at, updatedAt: at }
+    const members = { fields: {}, status: 'active', statusReason: null, version: 1 }
+    const user = { id, name: 'Name', email, ...members, createdAt: at, updatedAt: at }
     const write = { type: 'create', user, keys: { nameKey: 'name', emailKey: email }, event: null }
-    await storage.writeUsers([write], { atomic: false, idempotency: null })
+    await repositoryOf(storage).users.writeOne(write)
   })
 }
 
@@ -91,7 +93,7 @@ function singleInserts ({ counts, storage, one }) {
     await client.query({ ...one, values: [id, id] })
     if (!counts || performance.now() < listAt) return
     listAt += LIST_EVERY_MS
-    storage.listUsers(ALL, { order: 'asc', limit: 1, from: { offset: 0 } }).catch(() => {})
+    storage.users.list(ALL, { order: 'asc', limit: 1, from: { offset: 0 } }).catch(() => {})
   })
 }
 

@@ -33,7 +33,7 @@ if (given.pooler && pooler === undefined) throw new Error('this machine has no P
 const directory = await mkdtemp(join(tmpdir(), 'feed-'))
 const book = join(directory, 'book')
 const storage = postgres({ connection: server.url })
-await storage.migrate()
+await storage.open({ migrate: true })
 await storage.close()
 const client = new pg.Client({ connectionString: server.url })
 await client.connect()

@@ -102,7 +102,7 @@ function rowsOf (
   }
 }
 
-/** A storage of one profile. `moves`: its `migrate()` moves tables of the other one. */
+/** A storage of one profile. `moves`: its migration moves tables of the other one. */
 function storageOf (
   knex: Knex,
   names: Names,

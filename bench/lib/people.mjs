@@ -1,4 +1,6 @@
 // The same people for every server, each made from a number.
+import { repositoryOf } from '../../.build/package/lib/storage/repository.js'
+
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 const FIRST = ('Ada Alan Barbara Claude Donald Edsger Frances Grace Hedy Ivan ' +
   'Joan Karen Leslie Margaret Niklaus Ole Peter Radia Shafi Tony').split(' ')
@@ -51,8 +53,9 @@ export async function createPeople (storage, size) {
     const person = personOf(n)
     const { id, name, name_key: nameKey, email, email_key: emailKey, version, created_at: createdAt } = person
     const [nameWords, emailWords] = [person.name_words.split(' '), person.email_words.split(' ')]
-    const user = { id, name, email, version, fields: {}, createdAt, updatedAt: createdAt }
+    const members = { fields: {}, status: 'active', statusReason: null, version }
+    const user = { id, name, email, ...members, createdAt, updatedAt: createdAt }
     const write = { type: 'create', user, keys: { nameKey, emailKey, nameWords, emailWords }, event: null }
-    await storage.writeUsers([write], { atomic: false, idempotency: null })
+    await repositoryOf(storage).users.writeOne(write)
   }
 }

@@ -15,7 +15,7 @@ export async function openPlace (storage, { directory, name, size, tenant }) {
   const isSqlite = storage === 'sqlite'
   const place = isSqlite ? { url: join(directory, `${name}.db`) } : await startPostgres({ durable: true })
   const store = isSqlite ? sqlite({ filename: place.url }) : postgres({ connection: place.url })
-  await store.migrate()
+  await store.open({ migrate: true })
   await store.close()
   const seed = isSqlite ? seedSqlite : seedPostgres
   await seed(place.url, 'fastify_users_users', size, { create: false, tenant })

@@ -19,8 +19,8 @@ function lastInBook () {
 
 async function createReading () {
   if (order !== 'ids') {
-    const { eventLog } = postgres({ connection: url })
-    return async (after) => (await eventLog.read({ after, limit: LIMIT, types: null })).events
+    const { log } = postgres({ connection: url })
+    return async (after) => (await log.read({ after, limit: LIMIT, types: null })).events
   }
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   return async (after) => (await pool.query(

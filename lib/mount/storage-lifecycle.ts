@@ -42,7 +42,7 @@ function pruneRegularly (log: FastifyBaseLogger, repository: Repository, options
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
 
-/** Leave newer tables to a newer version. `check()` decides whether this version works with them. */
+/** Leave newer tables to a newer version. Opening it without `migrate` decides whether this version works with them. */
 function throwUnlessNewer (error: unknown): undefined {
   if (!isStorageError(error) || error.code !== 'schema_newer') throw error
 }

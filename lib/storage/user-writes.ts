@@ -29,8 +29,8 @@ export type UserWrite =
   /**
    * Deletes a user. Its e-mail key and unique values are free immediately. `version_mismatch`: the guard does not hold.
    * With `erase`, all of its events are erased in the same step, that of the deletion too. `tenant`: as for an update.
-   * With `putAway`, which only a store with `trash` is given and never together with `erase`, the user is kept
-   * there, in place of another one with its id. Otherwise it is gone for good.
+   * With `putAway`, which is never together with `erase`, the user is kept in the trash, in place of another one with
+   * its id. Otherwise it is gone for good.
    */
   | {
     type: 'delete'
@@ -45,7 +45,7 @@ export type UserWrite =
    * Gives back a user that was put away, with its values and keys, 1 added to `version`, and `updatedAt` as an update
    * sets it. Its idempotency keys stay deleted. `not_found`: it is not put away. `email_taken`, `field_taken`: as a
    * creation is refused; `field_taken` with the field `id`: there is a user with its id again. The guard and `tenant`:
-   * as for an update. Only a store with `trash` is given it.
+   * as for an update.
    */
   | {
     type: 'restore'
@@ -60,7 +60,7 @@ export type UserWrite =
    * guard is for the one that is there. With `putAwayBefore`, only one that was put away at that moment or before. The
    * event has no values of the user (it is `purgeEvent` of the package); if the user was not put away, a
    * `user.deleted`, as `deletionBefore` of the package makes it, comes before it. The guard, `erase` and `tenant`: as
-   * for a deletion. Only a store with `trash` is given it.
+   * for a deletion.
    */
   | {
     type: 'purge'

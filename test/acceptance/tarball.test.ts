@@ -170,7 +170,7 @@ test('a project whose installer hides undeclared dependencies', async (t) => {
     join(folder, 'sql.mjs'),
     `import { postgres } from 'fastify-users/adapters/postgres'
 const storage = postgres({ connection: process.env.PG_URL, schema: 'linked' })
-await storage.migrate()
+await storage.open({ migrate: true })
 await storage.rollback(0)
 await storage.close()
 `

@@ -70,7 +70,7 @@ export async function openServer (url, prefix, { isLocal }) {
       const schema = newSchema()
       const storage = postgres({ connection, schema, pool: { max: 2 } })
       try {
-        await storage.migrate()
+        await storage.open({ migrate: true })
         const { profile = 'classic', profileReason = '' } = await storage.inspect()
         return { name: profile, reason: profileReason }
       } catch (error) {

@@ -45,7 +45,7 @@ function temporarySchema () {
 /** A store that opens its own connections: no host begins transactions on them. */
 function withoutTransactions (make) {
   return () => {
-    const { joinTransaction, ...storage } = make()
+    const { join: _, ...storage } = make()
     return storage
   }
 }
@@ -73,7 +73,7 @@ for (const [name, create] of Object.entries(stores)) {
   // On a host's Knex the statements are those of the others: its transactions count, with all duties inside them.
   const isHost = name.startsWith('knex on ')
   const isWanted = (title) => isHost
-    ? title.startsWith('joinTransaction:')
+    ? title.startsWith('join')
     : process.env.RACES !== undefined || !/\b(?:two concurrent calls|races|histories)\b/.test(title)
   const register = (title, run) => {
     if (isWanted(title) || title === 'report') test(title, run)

@@ -25,13 +25,13 @@ export const prefixOption = {
 export const namingTable = {
   ...prefixOption,
   /**
-   * PostgreSQL only: the schema of the tables, created by `migrate()`. By default the connection's search path
+   * PostgreSQL only: the schema of the tables, created by `open({ migrate: true })`. By default the connection's search path
    * decides.
    */
   schema: optional<string>(identifier),
   /**
    * PostgreSQL only: what is used of the server. `classic` needs triggers, functions, sequences and advisory locks;
-   * `portable` needs none of them, and is slower. Default: that of the tables. Before `migrate()` makes them, it tries
+   * `portable` needs none of them, and is slower. Default: that of the tables. Before `open({ migrate: true })` makes them, it tries
    * what the server can do. With the other profile it moves them.
    */
   profile: optional<Profile>({
