@@ -19,7 +19,6 @@ function valueOf (row: { record: object }, member: string): string | null {
 /** The place of a row in the order of a member. Those without a value are in none. */
 const placeOf = (value: string, id: string): string => placeKey({ value, id })
 
-
 /** The place behind the last one within a bound. */
 const endOf = ({ value, isBelow = false }: { value: string, isBelow?: boolean }): string =>
   `${placeOf(value, '')}${isBelow ? '' : '\u{ffff}'}`
