@@ -36,7 +36,8 @@ test('the tarball has the build, the documents and the examples of adapters', as
     'UPGRADING.md',
     'adapters/README.md',
     ...['database', 'events', 'index', 'rows', 'users'].map((name) => `examples/custom-adapter/${name}.ts`),
-    ...['database', 'events', 'index', 'pages', 'rows', 'tables', 'users'].map((name) => `examples/sql-adapter/${name}.ts`),
+    ...['database', 'events', 'index', 'pages', 'rows', 'tables', 'users']
+      .map((name) => `examples/sql-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
   ])
