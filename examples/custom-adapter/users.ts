@@ -53,7 +53,7 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
   function matching (filter: UserFilter) {
     const { ids, emailKey, fields, words, tenant } = filter
     const [field] = Object.entries(fields)
-    const withWord = (word = '') => users.between('word', word, `${word}\u{10ffff}`).map(([, id]) => id)
+    const withWord = (word = '') => users.between('word', word, word + '\u{10ffff}'.repeat(64)).map(([, id]) => id)
     let found: Iterable<string> | undefined = ids
     if (emailKey !== null) found = users.ids('email', emailKey)
     else if (field !== undefined) found = users.ids(`field.${field[0]}`, JSON.stringify(field[1]))

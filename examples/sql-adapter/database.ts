@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { StorageError } from 'fastify-users/storage'
 
@@ -17,6 +18,10 @@ export interface Access {
 /** PostgreSQL stores neither NUL nor a lone surrogate. */
 const isText = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
+
+/** A text of any length and kind as a key: a digest of one that an index or the database can't have. */
+export const keyOf = (text: string): string =>
+  text.length < 300 && isText(text) ? text : createHash('sha256').update(JSON.stringify(text)).digest('base64url')
 
 const CONFLICTS = ['40001', '40P01']
 const NO_TABLE = '42P01'
@@ -81,9 +86,10 @@ export class HostTransaction implements Access {
     this.#client = client
   }
 
-  static async begin (pool: pg.Pool): Promise<HostTransaction> {
+  /** `mode`: such as `ISOLATION LEVEL SERIALIZABLE`. */
+  static async begin (pool: pg.Pool, mode = ''): Promise<HostTransaction> {
     const client = await pool.connect()
-    await client.query('BEGIN')
+    await client.query(`BEGIN ${mode}`)
     return new HostTransaction(client)
   }
 
@@ -113,9 +119,9 @@ export class HostTransaction implements Access {
   }
 
   async commit (): Promise<void> {
-    // A transaction that has failed answers ROLLBACK.
     const { command } = await this.#end('COMMIT')
-    if (command === 'COMMIT') for (const callback of this.#callbacks) callback()
+    if (command !== 'COMMIT') throw new Error('the transaction had failed, and is rolled back')
+    for (const callback of this.#callbacks) callback()
   }
 
   async rollback (): Promise<void> {
@@ -132,7 +138,7 @@ export class HostTransaction implements Access {
   /** Work with savepoints can't overlap. */
   #inTurn<Result> (work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(() => {
-      if (!this.#isOpen) throw new TypeError('the transaction has ended')
+      if (!this.#isOpen) throw new StorageError('fault', 'the transaction has ended')
       return work()
     })
     this.#last = result.catch(() => {})

@@ -1,15 +1,16 @@
 import {
   afterPruning, belongsTo, type EventLog, type EventRecord, type EventsRequest, type Rewrite
 } from 'fastify-users/storage'
-import type { Access, Query, Row } from './database.ts'
+import { type Access, keyOf, type Query, type Row } from './database.ts'
 import { allOf, isIn, readPage, readPart, type Selection, type Sql, sqlOf } from './pages.ts'
 
 const PART = 1000
 
 const eventIn = (row: Row): EventRecord => JSON.parse(String(row['record']))
 
-/** What an event is found by, which a rewriting may change. */
-const columnsOf = (event: EventRecord): unknown[] => [event.tenant ?? '', event.actor?.id ?? '', JSON.stringify(event)]
+/** What a rewriting may change. The id of an actor may be any text. */
+const columnsOf = (event: EventRecord): unknown[] =>
+  [event.tenant ?? '', event.actor && keyOf(event.actor.id), JSON.stringify(event)]
 
 /** Records events. The transaction holds the lock until it commits, so positions are in the order of commits. */
 export async function addEvents (query: Query, events: readonly EventRecord[]): Promise<void> {
@@ -27,10 +28,11 @@ export async function addEvents (query: Query, events: readonly EventRecord[]): 
 /** Writes events anew, and returns how many. */
 export async function rewriteEvents (query: Query, { of, make }: Rewrite, limit: number): Promise<number> {
   const [[column = '', value] = []] = Object.entries(of)
+  const text = column === 'actor' ? keyOf(value ?? '') : value ?? ''
   let count = 0
   for (let last = 0; count < limit;) {
     const { rows } = await query(`SELECT position, record FROM events WHERE ${column} = ? AND position > ? ` +
-      'ORDER BY position LIMIT ?', [value ?? '', last, PART])
+      'ORDER BY position LIMIT ?', [text, last, PART])
     for (const row of rows) {
       const before = eventIn(row)
       const after = count < limit ? make(before) : before
@@ -50,7 +52,7 @@ type Asked = Omit<EventsRequest, 'after' | 'limit'>
 const conditionOf = ({ types, subject, actor, tenant, since, until }: Asked): Sql => allOf([
   ...types === null ? [] : [isIn('type', types)],
   ...subject === undefined ? [] : [sqlOf('subject = ?', subject)],
-  ...actor === undefined ? [] : [sqlOf('actor = ?', actor)],
+  ...actor === undefined ? [] : [sqlOf('actor = ?', keyOf(actor))],
   ...tenant === undefined ? [] : [sqlOf('tenant = ?', tenant)],
   // For a large log, an index of moments too.
   ...since === undefined ? [] : [sqlOf('happened_at >= ?', since)],
@@ -65,7 +67,9 @@ function selection (where: Sql, order: 'asc' | 'desc', limit: number, more: Part
 const ofTenant = (tenant: string | undefined): Sql =>
   tenant === undefined ? sqlOf('1 = 1') : sqlOf('tenant = ?', tenant)
 
-export function sqlEvents ({ read, write }: Access): EventLog {
+export function sqlEvents (access: Access): EventLog {
+  const read: Access['read'] = (work) => access.read(work)
+
   async function lastOf (query: Query, where: Sql): Promise<{ id: string, position: number } | null> {
     const [row] = await readPart(query, selection(where, 'desc', 1, { columns: 'id, position' }))
     return row === undefined ? null : { id: String(row['id']), position: Number(row['position']) }
@@ -112,9 +116,9 @@ export function sqlEvents ({ read, write }: Access): EventLog {
       return (await lastOf(query, allOf([ofTenant(tenant), ...where])))?.id ?? null
     }),
 
-    rewrite: (rewrite, limit) => write((query) => rewriteEvents(query, rewrite, limit)),
+    rewrite: (rewrite, limit) => access.write((query) => rewriteEvents(query, rewrite, limit)),
 
-    prune: (before, limit) => write(async (query) => {
+    prune: (before, limit) => access.write(async (query) => {
       const oldest = (await readPart(query, selection(sqlOf('1 = 1'), 'asc', limit + 1))).map(eventIn)
       const isOld = (event: EventRecord | undefined): boolean => event !== undefined && event.timestamp < before
       const gone = oldest.slice(0, oldest.findIndex((event, i) => !isOld(event) || !isOld(oldest[i + 1])))

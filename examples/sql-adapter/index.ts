@@ -20,9 +20,9 @@ type Reads = Omit<Storage, 'name' | 'open' | 'close' | 'join'>
 
 /** What works inside a transaction too. `walk`: where the parts of a walk are read. */
 function storeOn (access: Access, walk: (work: (query: Query) => Promise<void>) => Promise<void>): Reads {
-  const { read, write } = access
+  const read: Access['read'] = (work) => access.read(work)
   return {
-    commit: (units) => write(async (query) => {
+    commit: (units) => access.write(async (query) => {
       const outcomes: Outcome[] = []
       for (const unit of units) outcomes.push(await commitUnit(query, unit))
       return outcomes
@@ -98,7 +98,7 @@ async function stateIn (query: Query): Promise<State | null> {
 
 export interface SqlStore extends Storage {
   /** Begins a transaction for `join`, as a host does. */
-  begin (): Promise<HostTransaction>
+  begin (mode?: string): Promise<HostTransaction>
 }
 
 export function sqlStore (config: pg.PoolConfig): SqlStore {
@@ -172,6 +172,6 @@ export function sqlStore (config: pg.PoolConfig): SqlStore {
       return joined
     },
 
-    begin: () => HostTransaction.begin(pool)
+    begin: (mode) => HostTransaction.begin(pool, mode)
   }
 }

@@ -57,7 +57,7 @@ export const TABLES = `
   ${Object.entries(MEMBERS).map(([name, members]) => tableOf(name, members)).join('')}
   CREATE UNIQUE INDEX api_keys_start ON api_keys (start);
   CREATE TABLE events (position bigint PRIMARY KEY, id ${TEXT} NOT NULL UNIQUE, type ${TEXT} NOT NULL,
-    subject ${TEXT} NOT NULL, tenant ${TEXT} NOT NULL, actor ${TEXT} NOT NULL, happened_at ${TEXT} NOT NULL,
+    subject ${TEXT} NOT NULL, tenant ${TEXT} NOT NULL, actor ${TEXT}, happened_at ${TEXT} NOT NULL,
     record text NOT NULL);
   ${['type', 'subject', 'tenant', 'actor'].map((column) =>
     `CREATE INDEX events_${column} ON events (${column}, position);`).join('\n')}

@@ -1,19 +1,14 @@
-import { createHash } from 'node:crypto'
 import {
   type Row as StoredRow, SORT_LENGTH, sortValue, StorageError, type UserFilter, type UserPageRequest, type UserRange,
   type UserRecord, type UserValue, type Words
 } from 'fastify-users/storage'
-import type { Query, Row } from './database.ts'
-import { Violation } from './database.ts'
+import { keyOf, type Query, type Row, Violation } from './database.ts'
 import { allOf, isIn, type Selection, type Sql, sqlOf } from './pages.ts'
 
 export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
 
-/** The JSON text of a value, which tells `1` from `"1"`; a digest of one that is too long for an index. */
-function keyOf (value: UserValue): string {
-  const text = JSON.stringify(value)
-  return text.length < 300 ? text : createHash('sha256').update(text).digest('base64url')
-}
+/** A value as a key: its JSON text tells `1` from `"1"`. */
+const valueKey = (value: UserValue): string => keyOf(JSON.stringify(value))
 
 const BOOLEAN = 1
 const NUMBER = 2
@@ -33,7 +28,7 @@ export async function putFields (query: Query, user: UserRecord, uniqueFields: r
     if (typeof value === 'object') continue
     const uniqueIn = uniqueFields.includes(field) ? tenant : null
     await query('INSERT INTO field_values (id, field, value, type, number_value, text_value, unique_in) ' +
-      'VALUES (?, ?, ?, ?, ?, ?, ?)', [id, field, keyOf(value), ...placed(value), uniqueIn])
+      'VALUES (?, ?, ?, ?, ?, ?, ?)', [id, field, valueKey(value), ...placed(value), uniqueIn])
       .catch((error: unknown) => {
         // The database names the constraint, and not the field.
         throw error instanceof Violation ? new Violation(`field ${field}`) : error
@@ -121,8 +116,8 @@ function conditionOf (filter: UserFilter): Sql {
     ...tenant === undefined ? [] : [sqlOf('u.tenant = ?', tenant)],
     ...ids === undefined ? [] : [isIn('u.id', ids)],
     ...emailKeys === undefined ? [] : [isIn('u.email_key', emailKeys)],
-    ...Object.entries(fields).map(([field, value]) => hasValue(field, sqlOf('v.value = ?', keyOf(value)))),
-    ...Object.entries(anyOf).map(([field, values]) => hasValue(field, isIn('v.value', values.map(keyOf)))),
+    ...Object.entries(fields).map(([field, value]) => hasValue(field, sqlOf('v.value = ?', valueKey(value)))),
+    ...Object.entries(anyOf).map(([field, values]) => hasValue(field, isIn('v.value', values.map(valueKey)))),
     ...Object.entries(exists).map(([field, is]) => {
       const { sql, values } = hasValue(field, sqlOf('1 = 1'))
       return { sql: is ? sql : `NOT ${sql}`, values }

@@ -79,7 +79,7 @@ export interface UserFilter extends UserConditions {
   emailKey: string | null
   /** The words of a search: all words of one of these lists begin words of the user. No list is empty. */
   words: ReadonlyArray<Words> | null
-  /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
+  /** Each named field has this value, of this type; `{}` does not filter. `open` was asked for the names. */
   fields: Readonly<Record<string, string | number | boolean>>
   /** The user has this status. Absent: any. */
   status?: UserStatus
@@ -104,7 +104,7 @@ export interface SchemaRequirements {
    * Any number of users may lack the field, or have null. Lists are filtered by them too.
    */
   unique?: readonly string[]
-  /** What users are found by beside name and address. With another key `migrate` makes the words of all users anew. */
+  /** What users are found by beside name and address. With another key `open` makes the words of all users anew. */
   searchable?: Searchable
 }
 
