@@ -4,8 +4,7 @@ import type {
 } from '../../lib/storage/storage.ts'
 import { idOf, timeOf, userOf } from './values.ts'
 
-type Rows = { [Name in CollectionName]: Row<Name> }
-export type AnyRow = Rows[CollectionName]
+export type AnyRow = Row<CollectionName>
 /** The collections whose rows are listed by their members. */
 export type Listed = Exclude<CollectionName, 'users'>
 

@@ -55,7 +55,11 @@ export interface Collections {
 export type CollectionName = keyof Collections
 
 /** `of`: the id of the row that it goes with; null: of none. */
-export type Row<Name extends CollectionName> = Collections[Name] & { of: string | null }
+export interface Row<Name extends CollectionName> {
+  record: Collections[Name]['record']
+  keys: Collections[Name]['keys']
+  of: string | null
+}
 
 /**
  * A write of a row. `was`: the row that is to be there, with this version and this tenant, a user with this `updatedAt`
