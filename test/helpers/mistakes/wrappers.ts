@@ -84,13 +84,18 @@ export const present = async (storage: Storage, { in: of, put, was }: RowWrite):
 export async function blindly (
   storage: Storage, unit: Unit, judge: (there: AnyRow | null, write: RowWrite) => boolean = () => true
 ): Promise<Outcome> {
-  const forced: RowWrite[] = []
-  for (const [at, write] of unit.writes.entries()) {
-    const there = await present(storage, write)
-    if (!judge(there, write)) return { code: 'changed', at }
-    if (there !== null || write.put !== null) forced.push(untyped({ ...write, was: there }))
+  while (true) {
+    const forced: RowWrite[] = []
+    for (const [at, write] of unit.writes.entries()) {
+      const there = await present(storage, write)
+      if (!judge(there, write)) return { code: 'changed', at }
+      if (there !== null || write.put !== null) forced.push(untyped({ ...write, was: there }))
+    }
+    const outcome = await right(storage, { ...unit, writes: forced })
+    // Somebody was faster.
+    const refused = outcome.code === 'changed' ? unit.writes[outcome.at] : undefined
+    if (refused === undefined || (refused.was === null && refused.put?.of != null)) return outcome
   }
-  return right(storage, { ...unit, writes: forced })
 }
 
 /** True if a write names the version that is there. */
