@@ -44,7 +44,7 @@ export function finds (
   failed: string, name: string, wrong: (rows: Array<AnyRow | null>, keys: readonly RowKey[], of: CollectionName) => unknown
 ): Mistake {
   return store(failed, name, ({ find }) => ({
-    find: async (of, keys) => untyped(wrong(await find(of, keys), keys, of))
+    find: async (of, keys) => untyped(wrong(untyped(await find(of, keys)), keys, of))
   }))
 }
 
@@ -55,7 +55,7 @@ export function lists (
   wrong: (list: (query: RowsQuery) => Promise<{ items: AnyRow[], total: number }>, query: RowsQuery, of: Listed) => unknown
 ): Mistake {
   return store(failed, name, ({ list }) => ({
-    list: async (of, query) => untyped(await wrong((asked) => list(of, asked), query, of))
+    list: async (of, query) => untyped(await wrong(async (asked) => untyped(await list(of, asked)), query, of))
   }))
 }
 
