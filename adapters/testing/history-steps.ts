@@ -73,7 +73,10 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
       ...maybe({ name: { value: name, key: name, words: wordsOf(name) } }),
       ...maybe({ email: { value: email, key: email, words: wordsOf(email) } }),
       ...maybe({ fields: one(FIELDS) }),
-      ...maybe(one([{ status: 'suspended' }, { status: 'active', statusReason: null }, { statusReason: 'unpaid' }]))
+      ...maybe(one([
+        { status: 'suspended' }, { status: 'suspended', statusReason: 'unpaid' }, { status: 'active', statusReason: null },
+        { statusReason: 'fraud' }
+      ]))
     }
   }
 
@@ -81,9 +84,9 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     const common = { id: userId(), guard: guard() }
     const at = below(4) === 0 ? timeOf(below(time)) : now()
     const erase = below(3) === 0
-    switch (below(9)) {
+    switch (below(10)) {
       case 0: case 1: case 2: return creation()
-      case 3: case 4:
+      case 3: case 4: case 9:
         return { type: 'update', ...common, changes: changes(), updatedAt: at, event: event('user.updated') }
       case 5: return { type: 'delete', ...common, event: event('user.deleted'), erase }
       case 6: {

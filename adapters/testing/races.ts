@@ -140,8 +140,8 @@ export const raceSubject: Subject = {
           const owner = nth[OWNERS[name]](n)
           await addNth(storage, OWNERS[name], n)
           const [gone, added] = await Promise.all([
-            commit(storage, [drop(OWNERS[name], owner)]),
-            turns(n % 3).then(() => commit(storage, [add(name, nth[name](n))]))
+            turns(n % 3).then(() => commit(storage, [drop(OWNERS[name], owner)])),
+            turns(n % 2).then(() => commit(storage, [add(name, nth[name](n))]))
           ])
           assert.equal(gone.code, 'ok', name)
           assert.ok(added.code === 'ok' || added.code === 'changed', `${name}: ${added.code}`)
@@ -153,21 +153,22 @@ export const raceSubject: Subject = {
     'commit: units that meet crosswise on two rows end, and none is half made': async (storage) => {
       for (const name of ['users', 'apiKeys', 'marks', 'webhooks'] as const) {
         await addNth(storage, name, 1, 2)
-        let [one, two]: AnyRow[] = [nth[name](1), nth[name](2)]
+        let [one, two]: [AnyRow, AnyRow] = [nth[name](1), nth[name](2)]
+        const ids = [one, two].map(({ record: { id } }) => ({ id }))
         for (let round = 0; round < ROUNDS; round++) {
-          const [a, b]: [AnyRow, AnyRow] = [one ?? nth[name](1), two ?? nth[name](2)]
+          const before: AnyRow = one
+          const beside: AnyRow = two
           const outcomes = await concurrently((i) => {
             const members = name === 'marks' ? {} : { updatedAt: timeOf(1000 * round + i) }
-            const [x, y] = [move(name, a, nextOf(a, members)), move(name, b, nextOf(b, members))]
+            const [x, y] = [move(name, before, nextOf(before, members)), move(name, beside, nextOf(beside, members))]
             return commit(storage, i % 2 === 0 ? [x, y] : [y, x])
           })
           winnerOf(outcomes, 'changed', name)
-          const ids = [a, b].map(({ record: { id } }) => ({ id }))
-          const rows: Array<AnyRow | null> = await storage.find(name, ids)
-          const [left, right] = rows.map((row) => row ?? nth[name](1))
+          const [left, right]: Array<AnyRow | null> = await storage.find(name, ids)
           assert.deepEqual([left?.record.version, right?.record.version], [round + 2, round + 2], name)
           assert.equal(Object(left?.record).updatedAt, Object(right?.record).updatedAt, `${name}: both of one unit`)
-          ;[one, two] = [left ?? a, right ?? b]
+          one = left ?? before
+          two = right ?? beside
         }
       }
     },

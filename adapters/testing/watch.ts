@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
+import { missingFrom } from '../../lib/storage/storage-rules.ts'
 import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 
 /** What is known of a store while a duty runs. */
@@ -206,6 +207,8 @@ export function watched (storage: Partial<Storage>, watch: Watch, where = ''): S
   const joined = join && {
     join (transaction: unknown): StorageInTransaction {
       const inside = Reflect.apply(join, storage, [transaction])
+      const lacks = missingFrom(inside)
+      if (lacks.length > 0) breach(`join gave a store without ${lacks.join(', ')}`)
       const label = `in transaction ${++watch.transactions}: `
       return Object({
         ...watched(inside, watch, label),

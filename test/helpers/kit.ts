@@ -2,10 +2,11 @@
 import type { Knex } from 'knex'
 import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { type HostTransaction, type Isolation, testStorage, type TestStorageOptions } from '../../adapters/testing/index.ts'
+import {
+  type HostTransaction, type Isolation, testStorage, type TestStorageOptions
+} from '../../adapters/testing/index.ts'
 import { NEEDS } from '../../adapters/testing/subjects.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import { from } from './level.ts'
 
 type Create = TestStorageOptions['create']
 

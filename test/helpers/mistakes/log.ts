@@ -142,7 +142,7 @@ export const logMistakes: Mistake[] = [
   })() satisfies Mistake,
   units('histories', 'the reason of a status is lost', (storage, unit) => right(storage, {
     ...unit,
-    writes: unit.writes.map((write) => write.in === 'users' && write.put !== null && write.put.record.version > 2
+    writes: unit.writes.map((write) => write.in === 'users' && write.put !== null && write.put.record.version > 1
       ? { ...write, put: { ...write.put, record: { ...write.put.record, statusReason: null } } }
       : write)
   })),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Outcome, StorageInTransaction } from '../../../lib/storage/storage.ts'
-import { blindly, inTransaction, isPresent, type Mistake, OK, right, store, units, untyped, writes } from './wrappers.ts'
+import { blindly, inTransaction, type Mistake, OK, right, store, units, untyped, writes } from './wrappers.ts'
 
 /** What is refused for a reason is said to be made. */
 const hides = (failed: string, name: string, code: Outcome['code']): Mistake =>
@@ -124,11 +124,15 @@ export const transactionMistakes: Mistake[] = [
   }),
   losesEvents('join: what commits later'),
   losesEvents('join: after a deadlock'),
-  inTransaction('join, histories', 'a version that was seen is not compared', (joined) => ({
-    commit: (all) => Promise.all(all.map((unit) =>
-      blindly(joined, unit, (there, write) => write.in === 'trash' || isPresent(there, write))))
+  inTransaction('join, histories', 'who is put away keeps no address', ({ commit }) => ({
+    commit: (all) => commit(all.map((unit) => ({
+      ...unit,
+      writes: unit.writes.map((write) => write.in === 'trash' && write.put !== null
+        ? { ...write, put: { ...write.put, keys: { ...write.put.keys, emailKey: write.put.record.id } } }
+        : write)
+    })))
   })),
-  inTransaction('join: inside a transaction the duties of list', 'lists have one row more', ({ list }) => ({
+  inTransaction('join: inside a transaction the duties of list hold', 'lists have one row more', ({ list }) => ({
     list: async (of, query) => ({ ...await list(of, query), total: 1 })
   }))
 ]

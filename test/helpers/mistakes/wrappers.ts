@@ -44,7 +44,7 @@ export function finds (
   failed: string, name: string, wrong: (rows: Array<AnyRow | null>, keys: readonly RowKey[], of: CollectionName) => unknown
 ): Mistake {
   return store(failed, name, ({ find }) => ({
-    find: async (of, keys) => untyped(wrong(await find(of, keys), keys, of))
+    find: async (of, keys) => untyped(wrong(untyped(await find(of, keys)), keys, of))
   }))
 }
 
@@ -55,7 +55,7 @@ export function lists (
   wrong: (list: (query: RowsQuery) => Promise<{ items: AnyRow[], total: number }>, query: RowsQuery, of: Listed) => unknown
 ): Mistake {
   return store(failed, name, ({ list }) => ({
-    list: async (of, query) => untyped(await wrong((asked) => list(of, asked), query, of))
+    list: async (of, query) => untyped(await wrong(async (asked) => untyped(await list(of, asked)), query, of))
   }))
 }
 
@@ -84,13 +84,18 @@ export const present = async (storage: Storage, { in: of, put, was }: RowWrite):
 export async function blindly (
   storage: Storage, unit: Unit, judge: (there: AnyRow | null, write: RowWrite) => boolean = () => true
 ): Promise<Outcome> {
-  const forced: RowWrite[] = []
-  for (const [at, write] of unit.writes.entries()) {
-    const there = await present(storage, write)
-    if (!judge(there, write)) return { code: 'changed', at }
-    if (there !== null || write.put !== null) forced.push(untyped({ ...write, was: there }))
+  while (true) {
+    const forced: RowWrite[] = []
+    for (const [at, write] of unit.writes.entries()) {
+      const there = await present(storage, write)
+      if (!judge(there, write)) return { code: 'changed', at }
+      if (there !== null || write.put !== null) forced.push(untyped({ ...write, was: there }))
+    }
+    const outcome = await right(storage, { ...unit, writes: forced })
+    // Somebody was faster.
+    const refused = outcome.code === 'changed' ? unit.writes[outcome.at] : undefined
+    if (refused === undefined || (refused.was === null && refused.put?.of != null)) return outcome
   }
-  return right(storage, { ...unit, writes: forced })
 }
 
 /** True if a write names the version that is there. */
