@@ -37,7 +37,6 @@ rules('a new key is there as it was given, by its id and by its start', async (t
     if (made.code === 'done') made.key?.scopes.push('changed')
     t.strictSame(await found(repository, i + 1), [key, key])
   }
-  t.strictSame(await keysIn(repository), [apiKeyOf(1), full])
   t.strictSame(await found(repository, 3), [null, null])
   await t.rejects(apiKeys.write(addKey(1, { start: apiKeyOf(9).start })), { code: 'fault' })
   await t.rejects(apiKeys.write(addKey(3, { start: full.start })), { code: 'fault' })
@@ -117,6 +116,8 @@ rules('of the active keys with all of the scopes one stays', async (t, { reposit
   t.match(await keep(1, 72), { changed: false })
   t.strictSame(await keep(6, 70), LAST)
   t.match(await keep(6, 71), { changed: true }, 'it has ended by itself')
+  await addKeys(repository, apiKeyOf(7, { ...ADMIN, tenant: 'acme' }))
+  t.match(await keep(5, 70), { changed: true }, 'another key of its tenant is active')
   const both = ['users:read', 'keys:write']
   await addKeys(repository, apiKeyOf(10, ADMIN), apiKeyOf(11, { scopes: ['keys:write'] }),
     apiKeyOf(12, { scopes: ['users:read', 'users:write'] }))
