@@ -159,6 +159,8 @@ function storageOf (
     async function open ({ migrate = false, ...needs }: OpenOptions = {}): Promise<Opened> {
       const created = migrate && await migrator.migrate(needs)
       await migrator.check(needs)
+      // Whoever makes the tables tries them.
+      if (created) isTried = true
       if (!executor.joined) await tryOnce()
       return { created, ...(pool.dialect.hasProfiles && { profile: pool.dialect.profile }) }
     }

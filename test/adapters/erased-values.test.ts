@@ -17,7 +17,10 @@ import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stor
 const NAMES = ['zxvkjq', 'kjqzvx', 'xqjkvz']
 const searchable = { schema: Type.Object({ phone: Type.Optional(Type.String()) }), searchable: ['phone'] }
 // No idempotency key expires.
-const prune = (storage: Storage) => repositoryOf(storage).prune(new Date().toISOString())
+async function prune (storage: Storage): Promise<void> {
+  await repositoryOf(storage).prune(new Date().toISOString())
+  await storage.server?.upkeep?.()
+}
 
 /** Makes people in every way that keeps copies, among others who stay, and erases them. */
 async function erasePeople (t: Test, storage: Storage): Promise<void> {
