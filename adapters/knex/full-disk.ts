@@ -10,24 +10,18 @@ const FULL = ['SQLITE_FULL', '53100']
 export interface DiskRoom {
   /** True for ten seconds after a write found no room, unless another one has succeeded since. */
   isFull (): boolean
-  /** The same write, which notes whether it found room. */
-  noting<Args extends unknown[], Value> (write: (...args: Args) => Promise<Value>): (...args: Args) => Promise<Value>
+  /** Notes whether a write found room. `error`: what has failed it; null: nothing. */
+  note (error: unknown): void
 }
 
 export function createDiskRoom (): DiskRoom {
   let fullUntil = -Infinity
   return {
     isFull: () => performance.now() < fullUntil,
-    noting: (write) => async (...args) => {
-      try {
-        const value = await write(...args)
-        fullUntil = -Infinity
-        return value
-      } catch (error) {
-        if (isStorageError(error) && FULL.includes(String(error.driverCode))) {
-          fullUntil = performance.now() + REMEMBERED_MS
-        }
-        throw error
+    note (error) {
+      if (error === null) fullUntil = -Infinity
+      else if (isStorageError(error) && FULL.includes(String(error.driverCode))) {
+        fullUntil = performance.now() + REMEMBERED_MS
       }
     }
   }

@@ -17,7 +17,7 @@ import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf }
 import { bookkeeping } from './bookkeeping.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { createNumbering, type Numbering } from './events/numbering.ts'
-import { createDiskRoom } from './full-disk.ts'
+import { createDiskRoom, type DiskRoom } from './full-disk.ts'
 import { withFoundProfile } from './found-profile.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { readRecord } from './schema/recorded-schema.ts'
@@ -77,25 +77,23 @@ interface Shared {
   lists: ReturnType<typeof fieldLists>
   compaction: ReturnType<typeof createCompaction>
   numbering: Numbering
+  disk: DiskRoom
 }
 
 /** The rows of an executor. `snapshots`: reads beside the pool; null: inside a transaction. */
 function rowsOf (
   executor: Executor,
   snapshots: SnapshotReads | null,
-  { names, lists, compaction, numbering }: Shared
+  { names, lists, compaction, numbering, disk }: Shared
 ): Omit<Storage, 'open' | 'close'> {
   const books = bookkeeping(executor.dialect, names)
-  const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all })
+  const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all, disk })
   const findById = userLookup(executor, names, ['id'])
   return {
     name: executor.dialect.name,
     ...rows,
     users: {
-      async find (id) {
-        const [row] = await findById(id)
-        return row === undefined ? null : toUser(row)
-      },
+      find: (id) => findById(id).then(([row]) => row === undefined ? null : toUser(row)),
       list: userLists(executor, names, compaction, emailLookup(executor, names)),
       walk: userReading(executor, names, snapshots)
     },
@@ -117,7 +115,8 @@ function storageOf (
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
   const lists = fieldLists(names)
   const numbering = createNumbering(pool, names)
-  const shared = { names, lists, compaction, numbering }
+  const disk = createDiskRoom()
+  const shared = { names, lists, compaction, numbering, disk }
 
   // A trial has a list of words of its own: its tables may be rolled back.
   const tryAll = (on: Query) => {
@@ -152,7 +151,6 @@ function storageOf (
   // A host may use a storage on its Knex instance again.
   let closing = new AbortController()
   const removeWords = wordRemoval(pool, names, () => closing.signal)
-  const disk = createDiskRoom()
 
   /** What is opened, and read and written, on the pool or inside a transaction. */
   function storageWith (executor: Executor, snapshots: SnapshotReads | null) {
@@ -164,7 +162,7 @@ function storageOf (
       if (!executor.joined) await tryOnce()
       return { created, ...(pool.dialect.hasProfiles && { profile: pool.dialect.profile }) }
     }
-    return { migrator, storage: { ...rows, open, commit: disk.noting(rows.commit) } }
+    return { migrator, storage: { ...rows, open } }
   }
 
   function join (transaction: unknown): StorageInTransaction {

@@ -126,8 +126,8 @@ export const fieldOptions = {
   }),
   /**
    * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
-   * `storage.open({ migrate: true, filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are compared
-   * without their case and accents.
+   * `storage.open({ migrate: true, filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are
+   * compared without their case and accents.
    */
   filterable: converted<ReadonlyArray<string | FilterableField>, readonly FilteredField[]>(
     (given = []) => Object.freeze(given.map((each) => typeof each === 'string'

@@ -37,28 +37,29 @@ export function queryFaults ({ pairs, faults }: ParsedQuery, declared: Parameter
 export function handlerOf (
   operation: Operation,
   collectionOf: (request: OperationRequest) => string,
-  settings: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits' | 'handlerFor'>,
+  settings: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits' | 'tenants'>,
   bodyOf: BodyOf = () => []
 ): Handler {
   const { method, query: declared, operationId, handler } = operation
-  const { useSemicolonDelimiter, limits, handlerFor } = settings
+  const { useSemicolonDelimiter, limits, tenants } = settings
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
-  async function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
+  function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
     const sent = parseQuery(queryOf(request.url, useSemicolonDelimiter))
-    const { tenant, faults = null } = handlerFor === null ? {} : tenantOf(request, operation, sent)
-    const parsed = handlerFor === null ? sent : withoutTenant(sent)
-    const handle = handlerFor === null || tenant === undefined ? handler : handlerFor(operation, tenant)
-    return handle({
+    const { tenant, faults = null } = tenants ? tenantOf(request, operation, sent) : {}
+    const parsed = tenants ? withoutTenant(sent) : sent
+    const handleWith = (more: readonly Fault[]): Promise<FastifyReply> => handler({
       request,
       reply,
       query: declared === undefined ? {} : typedParameters(parsed, declared),
       pairs: sent.pairs,
-      faults: [...queryFaults(parsed, declared), ...faults === null ? [] : await faults()],
+      tenant,
+      faults: [...queryFaults(parsed, declared), ...more],
       collection: collectionOf(request),
       parts: () => bodyOf(request)
     })
+    return faults === null ? handleWith([]) : faults().then(handleWith)
   }
 
   async function handle (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -71,14 +72,14 @@ export function handlerOf (
     }
   }
 
-  return (request, reply) => traced(channels.operation, () => ({
-    operation: operationId,
-    requestId: requestIdOf(request)
-  }), async (trace) => {
-    const answer = await handle(request, reply)
-    if (trace !== null) trace.status = reply.statusCode
-    return answer
-  })
+  const tell = (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    traced(channels.operation, () => ({ operation: operationId, requestId: requestIdOf(request) }), async (trace) => {
+      const answer = await handle(request, reply)
+      if (trace !== null) trace.status = reply.statusCode
+      return answer
+    })
+
+  return (request, reply) => channels.operation.hasSubscribers ? tell(request, reply) : handle(request, reply)
 }
 
 /** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */
@@ -98,7 +99,7 @@ function routeOne (scope: FastifyInstance, operation: Operation, settings: Opera
   const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
   const query = { ...operation.query, tenant: tenantParameter }
-  const described = settings.handlerFor === null ? operation : { ...operation, query }
+  const described = settings.tenants ? { ...operation, query } : operation
   const config = { ...access, ...settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {

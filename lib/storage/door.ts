@@ -15,7 +15,7 @@ type Method<Args extends unknown[], Value> = (...args: Args) => Promise<Value>
 const doors = new WeakMap<Storage, Door>()
 
 function makeDoor (storage: Storage): Door {
-  const { name, users, log } = storage
+  const { name, users, log, join, watch, server } = storage
   let waiting = 0
 
   function told<Args extends unknown[], Value> (method: string, call: Method<Args, Value>): Method<Args, Value> {
@@ -31,9 +31,9 @@ function makeDoor (storage: Storage): Door {
   }
 
   const reads: UserReads = {
-    find: told('users.find', users.find),
-    list: told('users.list', users.list),
-    walk: told('users.walk', users.walk)
+    find: told('users.find', (id, atLeast) => users.find(id, atLeast)),
+    list: told('users.list', (filter, page) => users.list(filter, page)),
+    walk: told('users.walk', (filter, order, onPart, sort) => users.walk(filter, order, onPart, sort))
   }
   const events: EventLog = {
     read: told('log.read', (request) => log.read(request)),
@@ -56,9 +56,9 @@ function makeDoor (storage: Storage): Door {
     users: reads,
     listTenants: told('listTenants', (page) => storage.listTenants(page)),
     log: events,
-    ...(storage.join !== undefined && { join: (transaction: unknown) => storage.join!(transaction) }),
-    ...(storage.watch !== undefined && { watch: (listener: () => void) => storage.watch!(listener) }),
-    ...(storage.server !== undefined && { server: storage.server }),
+    ...(join !== undefined && { join: (transaction: unknown) => join.call(storage, transaction) }),
+    ...(watch !== undefined && { watch: (listener: () => void) => watch.call(storage, listener) }),
+    ...(server !== undefined && { server }),
     refuseCalls () {
       waiting++
       return () => { waiting-- }

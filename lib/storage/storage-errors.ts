@@ -30,11 +30,15 @@ function withoutMessage (error: unknown): StorageError {
   return bare
 }
 
+function rethrow (error: unknown): never {
+  throw toUsersError(isStorageError(error) || error instanceof UsersError ? error : withoutMessage(error))
+}
+
 /** Calls a storage and turns what it throws into a UsersError. */
-export async function fromStorage<Value> (call: () => Promise<Value>): Promise<Value> {
+export function fromStorage<Value> (call: () => Promise<Value>): Promise<Value> {
   try {
-    return await call()
+    return call().catch(rethrow)
   } catch (error) {
-    throw toUsersError(isStorageError(error) || error instanceof UsersError ? error : withoutMessage(error))
+    return rethrow(error)
   }
 }

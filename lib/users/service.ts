@@ -1,17 +1,16 @@
-import { type Call, FROM_PROCESS } from '../core/context.ts'
-import { UsersError } from '../core/errors.ts'
+import { type Call, FROM_PROCESS, type ReadCall } from '../core/context.ts'
+import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
-import { createKeyedQueue } from '../core/keyed-queue.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import { tenantRequired } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import { accepts, belongsTo } from '../storage/storage-rules.ts'
-import type { NewEvent, UserFilter, UserReads, UserRecord, VersionGuard } from '../storage/storage.ts'
-import type { WriteOutcome, WriteScope } from '../storage/user-writes.ts'
+import { belongsTo } from '../storage/storage-rules.ts'
+import type { UserReads, UserRecord } from '../storage/storage.ts'
+import type { WriteScope } from '../storage/user-writes.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
@@ -32,12 +31,8 @@ export interface UsersServiceOptions {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
-  /** What holds for all writes: the tenant of whoever calls. */
-  scope: WriteScope
-  /** True if users are made on a store that is bound to a tenant alone. */
-  needsTenant?: boolean
-  /** True if users show their tenant. */
-  hasTenant?: boolean
+  /** The option: users show their tenant, and only callers that are bound to one make users. Default false. */
+  tenants?: boolean
   /** Absent or null: a deletion is final. */
   trash?: TrashOption | null
   /** Publishes a change, with the user after it. */
@@ -46,11 +41,15 @@ export interface UsersServiceOptions {
   makeEvent: MakeEvent
 }
 
-// A patch that waits longer than this in the queue of its user fails, because its answer would come too late.
-const TURN_MS = 3000
+/** A call that reads users, and where: by default the primary. */
+export interface UsersReadCall extends ReadCall {
+  reads?: UserReads
+}
 
-/** Attempts to patch fields while other writers keep changing the user. */
-const PATCH_ATTEMPTS = 100
+/** A call that reads a user. `atLeast`: a version that the caller has seen. */
+interface GetCall extends Pick<UsersReadCall, 'reads' | 'tenant'> {
+  atLeast?: number | undefined
+}
 
 export type UsersService = ReturnType<typeof createUsersService>
 
@@ -60,47 +59,37 @@ export interface Creation {
   replayed: boolean
 }
 
-function busyUser (): UsersError {
-  const cause = new Error('other writers keep changing the user')
-  return new UsersError('storage_unavailable', { headers: { 'retry-after': '5' }, cause })
-}
-
 /**
  * The operations on users, without HTTP: their rules, and the order validation → existence → precondition → uniqueness.
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { repository, scope, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
-  const { tenant } = scope
-  const { needsTenant = false, hasTenant = false } = options
-  const inTurn = createKeyedQueue()
+  const { repository, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent, tenants = false } = options
+  const scopeOf = ({ tenant }: Pick<Call, 'tenant'>): WriteScope => ({ tenant, wordsOf: fields?.searchable?.wordsOf })
   const listed = fields?.schema ?? NO_FIELDS
-  const checkListQuery = listQueryCheck(pageSize, listed, tenant)
+  const checkListQuery = listQueryCheck(pageSize, listed)
   const checkWalkQuery = walkQueryCheck(listed)
-  const isUser = async (id: string): Promise<boolean> =>
+  const isUser = async (id: string, tenant: string | undefined): Promise<boolean> =>
     isUserId(id) && await findIn(repository, id, tenant) !== null
   const requirePrecondition = preconditionCheck(isUser, requireIfMatch)
-  const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
-  const revert = createReversal({ ...options, requirePrecondition })
+  const deletions = createDeletions({ ...options, scopeOf, trash: options.trash ?? null, requirePrecondition })
+  const revert = createReversal({ ...options, scopeOf, requirePrecondition })
 
   /** What writes read, and who says nothing else, is what is stored now. */
   const primary: UserReads = repository.users
-
-  const filterIn = (filter: UserFilter): UserFilter => tenant === undefined ? filter : { ...filter, tenant }
 
   /** For reads alone: where they are read. */
   async function readsFor (standby: boolean): Promise<UserReads> {
     return standby ? await repository.storage.server?.standbys?.reads() ?? primary : primary
   }
 
-  /** `atLeast`: a version that the caller has seen. */
-  async function get (id: string, reads = primary, atLeast?: number): Promise<UserRecord> {
+  async function get (id: string, { reads = primary, atLeast, tenant }: GetCall = {}): Promise<UserRecord> {
     const user = isUserId(id) ? await fromStorage(() => reads.find(id, atLeast)) : null
     if (user === null || !belongsTo(user, tenant)) throw userNotFound()
     return user
   }
 
-  async function isActive (id: string): Promise<boolean> {
+  async function isActive (id: string, tenant?: string): Promise<boolean> {
     return isUserId(id) && (await fromStorage(() => findIn(repository, id, tenant)))?.status === 'active'
   }
 
@@ -108,10 +97,11 @@ export function createUsersService (options: UsersServiceOptions) {
   async function create (
     input: unknown,
     options: CreateOptions,
-    { ownerOf, context, priorFaults }: KeyedCall = FROM_PROCESS
+    call: KeyedCall = FROM_PROCESS
   ): Promise<Creation> {
+    const { ownerOf, context, priorFaults, tenant } = call
     const checked = checkCreate(input, fields)
-    const ofNone = needsTenant ? [tenantRequired({ pointer: '/tenant' })] : []
+    const ofNone = tenants && tenant === undefined ? [tenantRequired({ pointer: '/tenant' })] : []
     throwFaults([...priorFaults, ...createOptionsFaults(options), ...ofNone], checked)
     const { idempotencyKey } = options
     const { user, keys } = newUserOf(checked)
@@ -119,36 +109,13 @@ export function createUsersService (options: UsersServiceOptions) {
       ? null
       : idempotencyOf(idempotencyKey, input, ownerOf === undefined ? context.actor : await ownerOf(), idempotencyTtl)
     const event = makeEvent('user.created', context)
-    const { outcome, replayed } = await writeAlone(repository, { type: 'create', user, keys, event }, scope, idempotency)
+    const write = { type: 'create', user, keys, event } as const
+    const { outcome, replayed } = idempotency === null
+      ? { outcome: await fromStorage(() => repository.users.writeOne(write, scopeOf(call))), replayed: false }
+      : await writeAlone(repository, write, scopeOf(call), idempotency)
     const creation = { user: doneOf(outcome).user, replayed }
     if (!replayed) publish('user.created', creation.user, context, event)
     return creation
-  }
-
-  /** Makes changes that depend on the stored user, so they are written only over that version. */
-  async function changeStored (
-    id: string,
-    changesFor: (before: UserRecord) => ReturnType<typeof changesOf>,
-    guard: VersionGuard,
-    event: NewEvent | null
-  ): Promise<WriteOutcome> {
-    for (let attempt = 0; attempt < PATCH_ATTEMPTS; attempt++) {
-      const before = await get(id)
-      if (!accepts(guard, before)) return { code: 'version_mismatch' }
-      const checked = changesFor(before)
-      throwFaults([], checked)
-      const { outcome } = await writeAlone(repository, {
-        type: 'update',
-        id,
-        changes: checked.changes,
-        updatedAt: new Date().toISOString(),
-        guard: { ifVersion: [before.version], unlessVersion: [] },
-        event
-      }, scope)
-      // Otherwise another writer was faster.
-      if (outcome.code !== 'version_mismatch') return outcome
-    }
-    throw busyUser()
   }
 
   async function change (
@@ -156,23 +123,32 @@ export function createUsersService (options: UsersServiceOptions) {
     patch: unknown,
     options: WriteOptions,
     whole: boolean,
-    { context, priorFaults }: Call = FROM_PROCESS
+    call: Call = FROM_PROCESS
   ): Promise<UserRecord> {
-    const checked = checkUpdate(patch, id, whole, fields, hasTenant)
+    const { context, priorFaults, tenant } = call
+    const checked = checkUpdate(patch, id, whole, fields, tenants)
     throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
     if (!isUserId(id)) throw userNotFound()
-    await requirePrecondition(id, options)
+    if (requireIfMatch) await requirePrecondition(id, options, tenant)
     const { changes, patchFields, storedFaults } = checked
-    const guard = guardOf(options)
     const event = makeEvent('user.updated', context)
-    const asked = performance.now()
-    const updatedAt = new Date().toISOString()
-    const outcome = patchFields === null && storedFaults === null
-      ? (await writeAlone(repository, { type: 'update', id, changes, updatedAt, guard, event }, scope)).outcome
-      : await inTurn(id, async () => {
-        if (performance.now() - asked > TURN_MS) throw busyUser()
-        return changeStored(id, (before) => changesOf(checked, before), guard, event)
-      })
+    let refused: Fault[] = []
+    const outcome = await fromStorage(() => repository.users.writeOne({
+      type: 'update',
+      id,
+      changes: patchFields === null && storedFaults === null
+        ? changes
+        : (before) => {
+            const asked = changesOf(checked, before)
+            if ('changes' in asked) return asked.changes
+            refused = asked.faults
+            return { refused: null }
+          },
+      updatedAt: new Date().toISOString(),
+      guard: guardOf(options),
+      event
+    }, scopeOf(call)))
+    if (outcome.code === 'refused') throw validationFailed(refused)
     const { user, changed, types } = doneOf(outcome)
     if (!changed) return user
     for (const [type, recorded] of publishedTypes('user.updated', types, event)) publish(type, user, context, recorded)
@@ -181,19 +157,18 @@ export function createUsersService (options: UsersServiceOptions) {
 
   async function list (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = [],
-    reads = primary
+    { reads = primary, ...call }: UsersReadCall = {}
   ): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, priorFaults)
-    return readUserPage(checked, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
+    const checked = checkListQuery(query, call)
+    return readUserPage(checked, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 
   async function * iterate (
     query: Readonly<Record<string, unknown>>,
-    reads = primary
+    { reads = primary, ...call }: UsersReadCall = {}
   ): AsyncGenerator<UserRecord, void, undefined> {
-    const checked = checkWalkQuery(query)
-    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
+    const checked = checkWalkQuery(query, call)
+    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 
   /**
@@ -202,12 +177,12 @@ export function createUsersService (options: UsersServiceOptions) {
    */
   function snapshot (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = []
+    call: ReadCall = {}
   ): (reads?: UserReads) => AsyncGenerator<UserRecord[], void, undefined> {
-    const checked = checkWalkQuery(query, priorFaults)
+    const checked = checkWalkQuery(query, call)
     const { order, filter, sort } = checked
     return (reads = primary) => partsOf((onPart) => fromStorage(() =>
-      reads.walk(filterIn(filter), order, asAsked(checked, onPart), sort)))
+      reads.walk(filter, order, asAsked(checked, onPart), sort)))
   }
 
   return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }

@@ -11,7 +11,7 @@ import type { Row } from '../tables/rows.ts'
 const GROUP_MAX = 256
 
 /** Makes one write by itself. `since`: when it was requested, by `performance.now()`. */
-type WriteAlone = (since: number) => Promise<Row | undefined>
+type WriteAlone = (since: number) => Promise<Row[]>
 /** Makes all writes of a group. `since`: when the oldest was requested, by `performance.now()`. */
 type WriteAll<Value> = (all: readonly Value[], since: number) => Promise<Row[]>
 
@@ -24,7 +24,7 @@ interface Request<Value> {
   /** When it was requested, by `performance.now()`. */
   since: number
   alone: WriteAlone
-  resolve: (row: Row | undefined | Promise<Row | undefined>) => void
+  resolve: (row: Row | undefined) => void
   reject: (error: unknown) => void
 }
 
@@ -72,7 +72,7 @@ export function groupCommits<Value> (
   }
 
   /** A single write is cheaper as a plain statement. */
-  function writeOne ({ since, alone, resolve }: Request<Value>): void {
+  function writeOne ({ since, alone, resolve, reject }: Request<Value>): void {
     running++
     const leave = (): void => {
       if (!singles.delete(leave)) return
@@ -80,9 +80,13 @@ export function groupCommits<Value> (
       flush()
     }
     singles.set(leave, performance.now())
-    const row = alone(since)
-    row.then(leave, leave)
-    resolve(row)
+    alone(since).then(([row]) => {
+      leave()
+      resolve(row)
+    }, (error) => {
+      leave()
+      reject(error)
+    })
   }
 
   /** After `LOCK_WAIT_MS`, others no longer wait for a single write. */
@@ -107,7 +111,7 @@ export function groupCommits<Value> (
     if ('error' in rows) {
       const refused = isRefused(rows.error)
       for (const { since, alone, resolve, reject } of group) {
-        if (refused) resolve(alone(since))
+        if (refused) alone(since).then(([row]) => resolve(row), reject)
         else reject(rows.error)
       }
       return
@@ -119,7 +123,7 @@ export function groupCommits<Value> (
   return (id, value, alone) => {
     // One text that can't be stored would make the database refuse the whole group.
     const since = performance.now()
-    if (!valuesOf(value).every(isStorableParam)) return alone(since)
+    if (!valuesOf(value).every(isStorableParam)) return alone(since).then(([row]) => row)
     return new Promise((resolve, reject) => {
       const length = waiting.push({ id, value, since, alone, resolve, reject })
       // If others are waiting, a flush is already due at the end of the turn or of a group.

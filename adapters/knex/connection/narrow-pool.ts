@@ -33,6 +33,7 @@ export function narrowing (client: Pool): Pool {
     driverName,
     pool,
     acquireConnection,
-    releaseConnection: (connection) => client.releaseConnection(connection)
+    // As Knex does, but for a promise that is always kept.
+    releaseConnection (connection) { pool.release(connection) }
   }
 }

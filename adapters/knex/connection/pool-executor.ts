@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { dialectOf } from '../dialects/index.ts'
 import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import type { Profile } from '../tables/profiles.ts'
-import { discard, poolOf, takeFree } from '../drivers/knex-internals.ts'
+import { discard, giveBack, poolOf, takeFree } from '../drivers/knex-internals.ts'
 import type { Names } from '../tables/names.ts'
 import { untilAborted } from './deadlines.ts'
 import { isBusy, isConflict, isConnectionLost, isLost, isRolledBack, toStorageError } from './driver-errors.ts'
@@ -85,32 +85,32 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
     return inQueue === null ? work() : inQueue(key, since + limits.wait, work)
   }
 
-  async function withConnection<Value> (work: Work<Value>, since: number, extraMs: number): Promise<Value> {
-    const connection = free() ?? await acquireBy(pool, since + limits.wait)
-    try {
-      return await work(queryOn(dialect, connection, { prepare, deadline: since + limits.total + extraMs }), connection)
-    } catch (error) {
-      discardIfLost(connection, error)
-      throw error
-    } finally {
-      // Nothing waits for it: Knex has released the connection before it returns the promise.
-      pool.releaseConnection(connection).catch(() => {})
-    }
+  function withConnection<Value> (work: Work<Value>, since: number, extraMs: number): Promise<Value> {
+    const deadline = since + limits.total + extraMs
+    const on = (connection: unknown): Promise<Value> =>
+      work(queryOn(dialect, connection, { prepare, deadline }), connection).then((value) => {
+        giveBack(pool, connection)
+        return value
+      }, (error) => {
+        discardIfLost(connection, error)
+        giveBack(pool, connection)
+        throw error
+      })
+    const taken = free()
+    return taken === undefined ? acquireBy(pool, since + limits.wait).then(on) : on(taken)
   }
 
   /** Work is atomic, so after a conflict it can simply be done again. `again`: another way to do the same. */
-  async function repeat<Value> (work: Work<Value>, run: Run = {}, again = work): Promise<Value> {
+  function repeat<Value> (work: Work<Value>, run: Run = {}, again = work): Promise<Value> {
     const { since = performance.now(), attempts = ATTEMPTS, busy = limits.busy, extraMs = 0 } = run
     const once = () => withConnection(work, since, extraMs)
-    try {
-      // Without its connection while it waits for the file: reads need no lock.
-      return await (busy === 0 ? once() : retryWhileBusy(once, since + busy))
-    } catch (error) {
+    // Without its connection while it waits for the file: reads need no lock.
+    return (busy === 0 ? once() : retryWhileBusy(once, since + busy)).catch(async (error) => {
       if (attempts === 1 || !isConflict(error)) throw toStorageError(error, names)
       const conflicts = ATTEMPTS - attempts
       if (conflicts > 0) await setTimeout(Math.random() * Math.min(2 ** conflicts, PAUSE_MAX_MS))
       return repeat(again, { ...run, since, attempts: attempts - 1 })
-    }
+    })
   }
 
   const inTransaction = <Value>(work: (query: Query) => Promise<Value>, begin = beginDefault): Work<Value> =>

@@ -1,4 +1,4 @@
-import { isDiscarded, type Pool } from '../drivers/knex-internals.ts'
+import { giveBack, isDiscarded, type Pool } from '../drivers/knex-internals.ts'
 import { acquire } from './time-limits.ts'
 
 // More reads on one connection would only wait there.
@@ -64,7 +64,7 @@ export function shareConnections (
     const leave = (): void => {
       // The next read then gets another connection.
       if (--each.running === 0 || isDiscarded(connection)) shared.delete(each)
-      if (each.running === 0) pool.releaseConnection(connection).catch(() => {})
+      if (each.running === 0) giveBack(pool, connection)
     }
     result.then(leave, (error) => {
       onError(connection, error)

@@ -1,5 +1,5 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
-import type { Pool } from '../drivers/knex-internals.ts'
+import { giveBack, type Pool } from '../drivers/knex-internals.ts'
 import { ofOpening } from './driver-errors.ts'
 
 /** How long work on a pool of our own may take, in milliseconds since it was requested. */
@@ -38,7 +38,7 @@ export function acquireBy (pool: Pool, time: number): Promise<unknown> {
       reject(new StorageError('unavailable', 'no connection to the database is free'))
     }, Math.max(0, time - performance.now()))
     acquired.then((connection) => {
-      if (isLate) pool.releaseConnection(connection).catch(() => {})
+      if (isLate) giveBack(pool, connection)
       resolve(connection)
     }, reject).finally(() => clearTimeout(timer))
   })

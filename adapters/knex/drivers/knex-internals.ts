@@ -19,10 +19,11 @@ export interface Pool {
     /** Connections that are free, with the pool's notes of them; the next one that it lends is the last. */
     free?: Array<{ resource: unknown }>
     used?: Array<{ resource: unknown }>
+    release (connection: unknown): boolean
     on (event: 'destroyRequest', listener: (id: unknown, connection: unknown) => void): unknown
   }
   acquireConnection (): Promise<unknown>
-  releaseConnection (connection: unknown): Promise<void>
+  releaseConnection (connection: unknown): Promise<void> | void
 }
 
 /** The pool of a Knex instance, or of a transaction, which lends its one connection. */
@@ -46,6 +47,14 @@ export function takeFree (client: Pool): unknown {
   free.pop()
   used.push(next)
   return next.resource
+}
+
+/**
+ * Gives a connection back to its pool. Nothing waits for it: Knex has released the connection before it returns the
+ * promise.
+ */
+export function giveBack (client: Pool, connection: unknown): void {
+  client.releaseConnection(connection)?.catch(() => {})
 }
 
 /**

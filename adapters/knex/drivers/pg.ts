@@ -9,7 +9,7 @@ interface Query {
 }
 
 interface Connection {
-  query (config: Query): Promise<{ rows: Array<Record<string, unknown>> }>
+  query (config: Query, done: (error: unknown, result: { rows: Array<Record<string, unknown>> }) => void): void
 }
 
 function isConnection (connection: unknown): connection is Connection {
@@ -37,20 +37,21 @@ function watchCommit (connection: unknown): CommitWatch | null {
 
 /** The `pg` package. */
 export const pgDriver: Driver = {
-  async run (connection, text, values, prepare = false) {
-    if (!isConnection(connection)) throw new TypeError('not a connection of pg')
+  run (connection, text, values, prepare = false) {
+    if (!isConnection(connection)) return Promise.reject(new TypeError('not a connection of pg'))
     const name = prepare ? nameOf(text) : undefined
     const sent = [...values]
-    try {
-      const result = await connection.query({ name, text, values: sent, types: textOnly })
-      const { rows } = result
-      result.rows = []
-      return rows
-    } finally {
-      // In V8's old space a query of pg that is garbage keeps the next ones alive until a full collection, with all
-      // that they hold. In an import that was 400 KB every 60 ms; of emptied queries it is 30.
-      sent.length = 0
-    }
+    return new Promise((resolve, reject) => {
+      connection.query({ name, text, values: sent, types: textOnly }, (error, result) => {
+        // In V8's old space a query of pg that is garbage keeps the next ones alive until a full collection, with all
+        // that they hold. In an import that was 400 KB every 60 ms; of emptied queries it is 30.
+        sent.length = 0
+        if (error != null) return reject(error)
+        const { rows } = result
+        result.rows = []
+        resolve(rows)
+      })
+    })
   },
   // PostgreSQL runs the statements of a connection in order.
   keepOrder () {},

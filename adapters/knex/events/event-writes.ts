@@ -23,11 +23,9 @@ export function eventSource ({ schema: { json } }: Dialect): string {
 /** The values of an event, in the order of {@link EVENT_VALUES}. */
 export function eventValues (event: EventRecord): string[] {
   const { id, type, timestamp, actor, requestId, subject, data, tenant = '', before } = event
-  // Null would say that the reason has not changed.
-  const was = before?.['statusReason'] === null ? { ...before, statusReason: '' } : before
   return [
     id, type, timestamp, JSON.stringify({ actor, requestId }), actorKey(actor?.id), subject, JSON.stringify(data),
-    tenant, was === null ? '' : JSON.stringify(was)
+    tenant, before === null ? '' : JSON.stringify(before)
   ]
 }
 

@@ -2,7 +2,7 @@ import type { CollectionName, Row } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { API_KEY_COLUMNS, type Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
-import { isoOrNull, type Row as Read, toApiKeyRecord, toCreatedUser } from '../tables/rows.ts'
+import { isoOrNull, type Row as Read, toApiKeyRecord } from '../tables/rows.ts'
 
 /** A column that rows are written to. */
 export interface StoredColumn {
@@ -32,6 +32,8 @@ export interface SqlCollection<Name extends CollectionName> {
   members: Readonly<Record<string, string>>
   /** The column of the id of the row that it goes with. */
   of: string | null
+  /** The column and the member that a write compares beside the version: an id may be given again with one. */
+  alsoSame?: { column: StoredColumn, valueOf: (row: Row<Name>) => string }
   /** The rows of that collection go with it, which no constraint sees to. */
   takes?: CollectionName
   /** Rows are added only beside one of this collection. */
@@ -71,7 +73,7 @@ const trash: SqlCollection<'trash'> = {
     return {
       record: {
         // The column alone is changed when a tenant gets it.
-        ...toCreatedUser(JSON.stringify(user)),
+        ...user,
         ...tenantIn(row),
         deletedAt: String(isoOrNull(row['deletedAt'])),
         deletedBy: row['deletedBy'] === null ? null : ownJson(row['deletedBy'])

@@ -1,6 +1,6 @@
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventRecord } from '../../../lib/storage/storage.ts'
-import type { CollectionName, Outcome, Row, RowWrite } from '../../../lib/storage/storage.ts'
+import type { CollectionName, Row, RowWrite } from '../../../lib/storage/storage.ts'
 import { type GroupedWrite, groupCommits } from '../batching/group-commit.ts'
 import { type Bookkeeping, changesOf } from '../bookkeeping.ts'
 import type { Executor } from '../connection/executor.ts'
@@ -8,12 +8,9 @@ import { LOCK_WAIT_MS } from '../dialects/dialect.ts'
 import type { Param } from '../drivers/driver.ts'
 import type { Names } from '../tables/names.ts'
 import type { Row as Read } from '../tables/rows.ts'
-import type { SqlCollections } from './collections.ts'
+import { hasTenant, type SqlCollections } from './collections.ts'
 import { EVENT_TARGETS, EVENT_VALUES, eventSource, eventValues } from '../events/event-writes.ts'
 import type { RowStatements, Shape } from './statements.ts'
-
-const OK: Outcome = { code: 'ok' }
-const CHANGED: Outcome = { code: 'changed', at: 0 }
 
 /** One write of a unit, as the values of a row. */
 export interface Planned {
@@ -55,8 +52,14 @@ export function planning (collections: SqlCollections) {
   }
 
   return <Name extends CollectionName>({ in: name, put, was }: RowWrite<Name>): Planned => {
-    const hasTenant = collections[name].columns.some(({ column }) => column === 'tenant')
-    const guard = was === null ? [] : [String(was.record.version), ...hasTenant ? [was.record.tenant ?? ''] : []]
+    const collection = collections[name]
+    const guard = was === null
+      ? []
+      : [
+          String(was.record.version),
+          ...hasTenant(collection) ? [was.record.tenant ?? ''] : [],
+          ...collection.alsoSame === undefined ? [] : [collection.alsoSame.valueOf(was)]
+        ]
     const { id, tenant = '' } = put?.record ?? was?.record ?? { id: '' }
     const of = { id, tenant, waitsFor: id }
     if (put === null) return { ...of, shape: { in: name, kind: 'drop', set: [] }, values: [id, ...guard] }
@@ -133,7 +136,7 @@ export function rowLanes ({ executor, names, collections, statements, books }: L
   }
 
   /** Writes rows of one shape. */
-  async function writeAll (shape: Shape, all: readonly Grouped[], since: number, isBounded: boolean): Promise<Read[]> {
+  function writeAll (shape: Shape, all: readonly Grouped[], since: number, isBounded: boolean): Promise<Read[]> {
     const isRecorded = all.some(({ event }) => event !== null)
     // A plan for one row fits any.
     const keepPlan = shape.kind === 'insert' || batch.keepsPlan || !isBounded
@@ -171,13 +174,14 @@ export function rowLanes ({ executor, names, collections, statements, books }: L
     return made
   }
 
-  /** Makes a write. `changed`, also where something is taken: who asks looks for it. */
-  return async (planned: Planned, event: EventRecord | null, since: number): Promise<Outcome> => {
-    const alone = async (from: number): Promise<Read | undefined> =>
-      (await writeAll(planned.shape, [{ planned, event }], from, false))[0]
+  /** Makes a write. No row: it has changed, or something is taken: who asks looks for it. */
+  return (planned: Planned, event: EventRecord | null, since: number): Promise<Read | undefined> => {
+    const one: Grouped = { planned, event }
+    const alone = (from: number): Promise<Read[]> => writeAll(planned.shape, [one], from, false)
     const lane = laneOf(planned.shape, event !== null)
-    const row = lane === null ? await alone(since) : await lane(planned.id, { planned, event }, alone)
-    return row === undefined ? CHANGED : OK
+    return lane === null
+      ? alone(since).then(([row]) => row)
+      : lane(planned.id, one, alone)
   }
 }
 

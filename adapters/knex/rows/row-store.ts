@@ -3,6 +3,7 @@ import { isLost, isOtherList } from '../connection/driver-errors.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Compaction } from '../counting/hand-counting.ts'
 import type { Bookkeeping } from '../bookkeeping.ts'
+import type { DiskRoom } from '../full-disk.ts'
 import type { FieldLists } from '../schema/word-list.ts'
 import type { Names } from '../tables/names.ts'
 import { type Planned, planning, rowLanes } from './lanes.ts'
@@ -18,11 +19,19 @@ export interface RowParts {
   compaction: Compaction
   /** Gives committed events their positions. */
   numberAll: () => Promise<void>
+  disk: DiskRoom
 }
 
+// Of more units in one call, the last ones would wait longer than a write may.
+const TOGETHER_MAX = 32
+
+const OK: Outcome = { code: 'ok' }
+const CHANGED: Outcome = { code: 'changed', at: 0 }
+
 /** What the rows of an executor are written and found by. */
-export function rowsOn (executor: Executor, names: Names, { lists, books, compaction, numberAll }: RowParts): Pick<
-Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
+export function rowsOn (
+  executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts
+): Pick<Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
   const collections = sqlCollections(words)
@@ -50,7 +59,7 @@ Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
     return there != null ? { code: 'changed', at: 0 } : writeUnit({ unit, writes: [planned] }, since)
   }
 
-  async function commitOnce (unit: Unit): Promise<Outcome> {
+  function commitOnce (unit: Unit): Promise<Outcome> {
     const since = performance.now()
     const { writes, events, rewrites } = unit
     const [only] = writes
@@ -61,10 +70,10 @@ Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
       !setsUnique(only) && (only.put !== null || collections[only.in].takes === undefined) &&
       !(only.in === 'idempotency')
     if (!isLane) return writeUnit({ unit, writes: planned }, since)
-    const outcome = await writeOne(first, events[0] ?? null, since)
-    return outcome.code === 'changed' && only.in === 'users' && only.was === null
-      ? whyNot(unit, first, since)
-      : outcome
+    return writeOne(first, events[0] ?? null, since).then((row) => {
+      if (row !== undefined) return OK
+      return only.in === 'users' && only.was === null ? whyNot(unit, first, since) : CHANGED
+    })
   }
 
   /** True if a row is there as a write has put it, whose answer was lost. */
@@ -86,21 +95,24 @@ Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
     return holders.some((row) => row['id'] !== id) ? { ...outcome, member: 'emailKey' } : outcome
   }
 
-  async function commitUnit (unit: Unit): Promise<Outcome> {
-    try {
-      const outcome = await commitOnce(unit)
-      return outcome.code === 'taken' ? await addressFirst(unit, outcome) : outcome
-    } catch (error) {
-      if (isOtherList(error) && !joined) {
-        await words.read(query)
-        return commitOnce(unit)
-      }
-      // It may have been carried out.
-      const added = unit.writes.find((write) => write.put !== null && write.was === null)
-      if (!isLost(error) || added === undefined) throw error
-      const outcome = await commitOnce(unit)
-      return outcome.code !== 'ok' && await isThere(added) ? { code: 'ok' } : outcome
+  async function afterError (unit: Unit, error: unknown): Promise<Outcome> {
+    disk.note(error)
+    if (isOtherList(error) && !joined) {
+      await words.read(query)
+      return commitOnce(unit)
     }
+    // It may have been carried out.
+    const added = unit.writes.find((write) => write.put !== null && write.was === null)
+    if (!isLost(error) || added === undefined) throw error
+    const outcome = await commitOnce(unit)
+    return outcome.code !== 'ok' && await isThere(added) ? OK : outcome
+  }
+
+  function commitUnit (unit: Unit): Promise<Outcome> {
+    return commitOnce(unit).then((outcome) => {
+      disk.note(null)
+      return outcome.code === 'taken' ? addressFirst(unit, outcome) : outcome
+    }, (error) => afterError(unit, error))
   }
 
   async function prepare (units: readonly Unit[]): Promise<void> {
@@ -115,11 +127,25 @@ Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
     }
   }
 
-  async function commit (units: readonly Unit[]): Promise<Outcome[]> {
-    const [only] = units
-    if (!words.isKnown() || units.some(({ rewrites }) => rewrites.length > 0)) await prepare(units)
+  async function commitMany (units: readonly Unit[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
+    for (let at = 0; at < units.length; at += TOGETHER_MAX) {
+      outcomes.push(...await Promise.all(units.slice(at, at + TOGETHER_MAX).map(commitUnit)))
+    }
+    return outcomes
+  }
+
+  function commitAll (units: readonly Unit[]): Promise<Outcome[]> {
     units.forEach(noteNew)
-    return only !== undefined && units.length === 1 ? [await commitUnit(only)] : Promise.all(units.map(commitUnit))
+    const [only] = units
+    return only !== undefined && units.length === 1
+      ? commitUnit(only).then((outcome) => [outcome])
+      : commitMany(units)
+  }
+
+  function commit (units: readonly Unit[]): Promise<Outcome[]> {
+    const isPrepared = words.isKnown() && !units.some(({ rewrites }) => rewrites.length > 0)
+    return isPrepared ? commitAll(units) : prepare(units).then(() => commitAll(units))
   }
 
   return {

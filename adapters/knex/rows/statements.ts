@@ -13,8 +13,8 @@ export interface Shape {
   kind: 'insert' | 'update' | 'drop'
 }
 
-/** The name of the version that a write replaces, and of the tenant. */
-const GUARD: readonly TypedColumn[] = [['was', 'bigint'], ['of_tenant', 'text']]
+/** The column of a value that a row must have, as a batch calls it. */
+const sameAs = (column: string): string => `was_${column}`
 
 /** The statements that write rows. Each returns the ids of those that it has written. */
 export function rowStatements (dialect: Dialect, names: Names, collections: SqlCollections) {
@@ -34,8 +34,16 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
     return shape.kind === 'insert' ? set : [...set, ...guardOf(shape)]
   }
 
-  const guardOf = (shape: Shape): readonly TypedColumn[] =>
-    hasTenant(collections[shape.in]) ? GUARD : GUARD.slice(0, 1)
+  /** What a row must have: the version, the tenant, and what else its collection compares. */
+  function guardOf (shape: Shape): TypedColumn[] {
+    const collection = collections[shape.in]
+    const also = collection.alsoSame?.column
+    return [
+      [sameAs('version'), 'bigint'],
+      ...hasTenant(collection) ? [[sameAs('tenant'), 'text'] as const] : [],
+      ...also === undefined ? [] : [[sameAs(also.column), batchTypeOf(also)] as const]
+    ]
+  }
 
   function valueOf (column: StoredColumn): string {
     const value = storedValue(dialect, column, `q_${column.column}`)
@@ -43,8 +51,8 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
   }
 
   function holds (shape: Shape, alias = ''): string {
-    const of = hasTenant(collections[shape.in]) ? ` AND ${alias}tenant = q_of_tenant` : ''
-    return `${alias}id = q_id AND ${alias}version = q_was${of}`
+    const same = guardOf(shape).map(([name]) => ` AND ${alias}${name.replace('was_', '')} = q_${name}`)
+    return `${alias}id = q_id${same.join('')}`
   }
 
   /** `rows`: the table expression of the batch. `isStrict`: what is there already is an error. */

@@ -1,7 +1,7 @@
 import type { Collections, Row } from '../../../lib/storage/storage.ts'
 import type { Words } from '../../../lib/storage/storage.ts'
 import type { WordList } from '../schema/word-list.ts'
-import { KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
+import { type Column, KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
 import { type Row as Read, toKeys, toUser, wordsText } from '../tables/rows.ts'
 import {
   ID, json, moment, others as rest, type SqlCollection, type SqlCollections, type StoredColumn, text, VERSION
@@ -13,23 +13,25 @@ const textOf = (words: Words | undefined): string => words === undefined ? UNKNO
 
 type UserValue = readonly [column: StoredColumn, of: (row: Row<'users'>) => string]
 
+/** The members that are written otherwise than as they are. */
+const OTHERWISE = new Set(['id', 'version', 'fields'])
+
+/** The value of a member, empty for none. */
+function memberValue ({ name, column, kind }: Column): UserValue {
+  return [kind === 'moment' ? moment(column) : text(column), ({ record }) => String(Reflect.get(record, name) ?? '')]
+}
+
 /** The values of a user, each by itself, since most changes need few. */
 function userValues (words: WordList): UserValue[] {
   const listedIn = ({ record, keys }: Row<'users'>) => words.wordsOf(record.fields, keys.fieldWords)
   return [
     [ID, ({ record }) => record.id],
     [VERSION, ({ record }) => String(record.version)],
-    [text('tenant'), ({ record }) => record.tenant ?? ''],
-    [text('name'), ({ record }) => record.name],
+    ...USER_COLUMNS.filter(({ name }) => !OTHERWISE.has(name)).map(memberValue),
     [text('name_key'), ({ keys }) => keys.nameKey ?? UNKNOWN],
     [text('name_words'), ({ keys }) => textOf(keys.nameWords)],
-    [text('email'), ({ record }) => record.email],
     [text('email_key'), ({ keys }) => keys.emailKey ?? UNKNOWN],
     [text('email_words'), ({ keys }) => textOf(keys.emailWords)],
-    [moment('created_at'), ({ record }) => record.createdAt],
-    [moment('updated_at'), ({ record }) => record.updatedAt],
-    [text('status'), ({ record }) => record.status],
-    [text('status_reason'), ({ record }) => record.statusReason ?? ''],
     [json('fields'), ({ record }) => JSON.stringify(record.fields)],
     [text('field_words'), (row) => listedIn(row).words ?? UNKNOWN],
     [text(WORD_LIST), (row) => listedIn(row).list]
@@ -58,7 +60,8 @@ function users (words: WordList): SqlCollection<'users'> {
     read: [...USER_COLUMNS, ...KEY_COLUMNS],
     toRow: (row) => ({ record: toUser(row), keys: keysIn(row), of: null }),
     members: {},
-    of: null
+    of: null,
+    alsoSame: { column: moment('updated_at'), valueOf: ({ record }) => record.updatedAt }
   }
 }
 

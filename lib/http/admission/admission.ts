@@ -59,30 +59,62 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     }
   }
 
-  function authenticate (request: FastifyRequest): Caller | Promise<Caller> {
-    return rateLimits === null
-      ? authenticateRequest(request, identify, securityLog)
-      : authenticateLimited(request, rateLimits)
-  }
-
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const access = request.routeOptions.config.fastifyUsers
-    const authenticated = authenticate(request)
-    const caller = authenticated instanceof Promise ? await authenticated : authenticated
+  /** The access rules of a request whose caller is known. */
+  function accessFor (request: FastifyRequest, caller: Caller): RouteAccess {
     request[CALLER] = caller
     onCaller(caller, request)
+    const access = request.routeOptions.config.fastifyUsers
     // A hook of the host's that replaced the route's config causes this: it must not open the route.
     if (access === undefined) throw new Error('this route has lost its access rules')
-    const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
-    if (rateLimits !== null && !endsOwnKey) await rateLimits.countRequest(request, reply)
+    return access
+  }
+
+  function requireAccess (request: FastifyRequest, caller: Caller, access: RouteAccess): void {
     if ('refuse' in access) return access.refuse()
     // Whatever its scopes: they would tell that there is something.
     if (access.platformOnly === true && caller.principal.tenant !== undefined) notFound()
     if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
-    const isDeletion = request.method === 'DELETE' && DELETIONS.has(access.scope)
-    if (rateLimits !== null && isDeletion) await rateLimits.countDeletion(request)
-    if (access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
+
+  function requireMediaType (request: FastifyRequest, access: RouteAccess): void {
+    if ('accepts' in access && access.accepts.length > 0) checkMediaType(request, access.accepts)
+  }
+
+  function admitNow (request: FastifyRequest, caller: Caller): void {
+    const access = accessFor(request, caller)
+    requireAccess(request, caller, access)
+    requireMediaType(request, access)
+  }
+
+  async function admitLimited (request: FastifyRequest, reply: FastifyReply, limits: RateLimits): Promise<void> {
+    const caller = await authenticateLimited(request, limits)
+    const access = accessFor(request, caller)
+    const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
+    if (!endsOwnKey) await limits.countRequest(request, reply)
+    requireAccess(request, caller, access)
+    const isDeletion = request.method === 'DELETE' && 'scope' in access && DELETIONS.has(access.scope)
+    if (isDeletion) await limits.countDeletion(request)
+    requireMediaType(request, access)
+  }
+
+  /** Gives no promise where the key is cached and nothing is counted: it would cost a tenth of a look-up. */
+  return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
+    if (rateLimits !== null) return admitLimited(request, reply, rateLimits)
+    const caller = authenticateRequest(request, identify, securityLog)
+    return caller instanceof Promise ? caller.then((found) => admitNow(request, found)) : admitNow(request, caller)
+  }
+}
+
+/** Calls back when work has ended, at once if it needs no promise. */
+function settle (done: (error?: Error) => void, work: () => void | Promise<void>): void {
+  let later: void | Promise<void>
+  try {
+    later = work()
+  } catch (error) {
+    return done(toUsersError(error))
+  }
+  if (later === undefined) done()
+  else later.then(() => done(), (error) => done(toUsersError(error)))
 }
 
 /**
@@ -95,29 +127,38 @@ export function admitRequests (scope: FastifyInstance, options: AdmissionOptions
   scope.decorateRequest(CALLER, null)
 
   // In onRequest, so that a stranger can't make the server parse anything.
-  scope.addHook('onRequest', async (request, reply) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     protect(reply)
-    if (request.is404) notFound()
-    try {
-      await admit(request, reply)
-    } catch (error) {
-      throw toUsersError(error)
-    }
+    settle(done, () => {
+      if (request.is404) notFound()
+      return admit(request, reply)
+    })
   })
 
   // The body, even an empty one, may have taken long, and the key may have been revoked meanwhile. What the cache tells
   // needs no second proof of the secret, which took a tenth of the time of a change.
-  scope.addHook('preHandler', async (request) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return
+  scope.addHook('preHandler', (request, _reply, done) => settle(done, () => {
+    if (request.method === 'GET' || request.method === 'HEAD') return undefined
     requireWhole(request)
-    try {
-      const { record } = callerOf(request)
-      if (record === null || stillWorks(record)) return
-      request[CALLER] = await authenticateRequest(request, identify, securityLog)
-    } catch (error) {
-      throw toUsersError(error)
-    }
-  })
+    const { record } = callerOf(request)
+    if (record === null || stillWorks(record)) return undefined
+    const caller = authenticateRequest(request, identify, securityLog)
+    if (caller instanceof Promise) return caller.then((found) => { request[CALLER] = found })
+    request[CALLER] = caller
+    return undefined
+  }))
+}
+
+type Parsed = (error: Error | null, value?: unknown) => void
+
+function parseBody (_request: FastifyRequest, body: Buffer, done: Parsed): void {
+  let value: unknown
+  try {
+    value = parseJsonBytes(body)
+  } catch (error) {
+    return done(toUsersError(error))
+  }
+  done(null, value)
 }
 
 export interface IsolateOptions extends AdmissionOptions {
@@ -134,8 +175,7 @@ export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ..
   admitRequests(scope, admission)
   endConnectionsOnClose(scope)
   scope.removeAllContentTypeParsers()
-  const parser = async (_request: FastifyRequest, body: Buffer) => parseJsonBytes(body)
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parser)
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parseBody)
   scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered))
   if (ownsNotFound) scope.setNotFoundHandler(notFound)
 }
