@@ -31,7 +31,7 @@ export function rowIn (row: Row) {
 function isStill (name: CollectionName, { record }: StoredRow<CollectionName>): Sql {
   const { id, version, tenant = '' } = record
   const guard = sqlOf('id = ? AND version = ? AND tenant = ?', id, version, tenant)
-  return name === 'users' ? allOf([guard, sqlOf('updated_at = ?', Reflect.get(record, 'updatedAt'))]) : guard
+  return name === 'users' ? allOf([guard, sqlOf('updated_at = ?', record.updatedAt)]) : guard
 }
 
 /** Makes a write. False: the row is not the one that it replaces. */

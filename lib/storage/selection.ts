@@ -18,8 +18,7 @@ function textOf (record: Stored, member: string): string | null {
 export function isSameRecord (there: Stored | null, was: Stored | null): boolean {
   if (there === null || was === null) return there === was
   // A tenant that is given later leaves the version, and an id can be given again with a version that was seen.
-  return there.version === was.version && there.tenant === was.tenant &&
-    textOf(there, 'updatedAt') === textOf(was, 'updatedAt')
+  return there.version === was.version && there.tenant === was.tenant && there.updatedAt === was.updatedAt
 }
 
 /** A part of items that are sorted by their ids. */
