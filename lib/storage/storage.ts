@@ -22,7 +22,7 @@ export type * from './records.ts'
 export type * from './server.ts'
 
 /** What every record has. `id`: unique in its collection. `tenant`: that it belongs to; absent: to none. */
-export interface Stored { id: string, version: number, tenant?: string }
+export interface Stored { id: string, version: number, tenant?: string, updatedAt?: string }
 
 /** The keys and words of a user. Those that a write does not give stay as they are in the row that it replaces. */
 export type Keys = Partial<UserKeys>

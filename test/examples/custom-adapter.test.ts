@@ -4,7 +4,6 @@ import { test } from 'tap'
 import { testStorage } from 'fastify-users/testing'
 import { lmdb } from '../../examples/custom-adapter/index.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
-import { addUser } from '../helpers/writes.ts'
 
 test('the LMDB store passes the conformance kit', async (t) => {
   const lines: string[] = []
