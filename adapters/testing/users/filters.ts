@@ -6,14 +6,14 @@ import { firstPage, having, idsOf, upTo } from '../list-values.ts'
 import { everyone, idOf, keysOf, TEXTS, timeOf, userOf } from '../values.ts'
 import { ORDERS, requireFound, requirePage } from './compare.ts'
 import { drawnCases } from './drawn.ts'
-import { changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
+import { changeAt, dropAt, putUsers, rowOf } from './put.ts'
 import { fromBothEnds, SAMPLE_FIELDS, sampleOf, tenantOf } from './samples.ts'
 
 type Bounds = Omit<UserRange, 'of'>
 
 /** Adds users with these fields, numbered from 0. What it gives compares lists and walks, and says what they found. */
-async function withFields (storage: Storage, ...each: JsonObject[]) {
-  const rows = each.map((fields, n) => rowOf(userOf(n, { fields, ...tenantOf(n) })))
+async function withFields (storage: Storage, ...fieldsOfUsers: JsonObject[]) {
+  const rows = fieldsOfUsers.map((fields, n) => rowOf(userOf(n, { fields, ...tenantOf(n) })))
   await putUsers(storage, rows)
   return (filter: Partial<UserFilter>) => requireFound(storage, rows, filter)
 }
@@ -68,11 +68,11 @@ export const filters: Subject = {
         const { items, total } = await storage.users.list({ ...everyone, emailKey, tenant: 'acme' }, firstPage(400))
         assert.deepEqual([items.map(({ id }) => id), total], [[idOf('usr', n)], 1], JSON.stringify(emailKey))
       }
-      const some = [keys[3] ?? '', keys[40] ?? '', keys[41] ?? '', 'x@y.org']
-      assert.deepEqual(await requireFound(storage, rows, { emailKeys: some }), idsOf([3, 40, 41]))
-      assert.deepEqual(await requireFound(storage, rows, { emailKeys: some, ids: idsOf([40, 50]) }), idsOf([40]))
-      const freed = await changeUser(storage, rows[0] ?? sampleOf(0), {}, { emailKey: 'other' })
-      await requireFound(storage, [freed, ...rows.slice(1)], { emailKey: keys[0] ?? '' })
+      const emailKeys = [keys[3] ?? '', keys[40] ?? '', keys[41] ?? '', 'x@y.org']
+      assert.deepEqual(await requireFound(storage, rows, { emailKeys }), idsOf([3, 40, 41]))
+      assert.deepEqual(await requireFound(storage, rows, { emailKeys, ids: idsOf([40, 50]) }), idsOf([40]))
+      await changeAt(storage, rows, 0, {}, { emailKey: 'other' })
+      await requireFound(storage, rows, { emailKey: keys[0] ?? '' })
     },
 
     'users.list, users.walk: a field has the same value of the same type': async (storage) => {
@@ -136,19 +136,15 @@ export const filters: Subject = {
     },
 
     'users.list, users.walk: filters find what users have now, not what they had': async (storage) => {
-      const rows: UserRow[] = upTo(6).map((n) => rowOf(userOf(n, { fields: { plan: 'pro' }, ...tenantOf(n) })))
+      const rows = upTo(6).map((n) => rowOf(userOf(n, { fields: { plan: 'pro' }, ...tenantOf(n) })))
       await putUsers(storage, rows)
-      const change = async (n: number, ...given: [Partial<UserRow['record']>, Partial<UserRow['keys']>?]) => {
-        const at = rows.findIndex(({ record }) => record.id === idOf('usr', n))
-        rows[at] = await changeUser(storage, rows[at] ?? sampleOf(n), ...given)
-      }
-      await change(1, { fields: { plan: 'free' } })
-      await change(2, { fields: {} })
-      await change(3, { fields: { plan: 'pro', other: 1 }, name: 'Zz' })
-      await change(4, { status: 'suspended', updatedAt: timeOf(80) })
-      await change(5, { email: 'new@example.org' }, { fieldWords: ['acme'] })
-      await change(1, { fields: { plan: 'Pro' } })
-      await dropUsers(storage, rows.splice(5, 1))
+      await changeAt(storage, rows, 0, { fields: { plan: 'free' } })
+      await changeAt(storage, rows, 1, { fields: {} })
+      await changeAt(storage, rows, 2, { fields: { plan: 'pro', other: 1 }, name: 'Zz' })
+      await changeAt(storage, rows, 3, { status: 'suspended', updatedAt: timeOf(80) })
+      await changeAt(storage, rows, 4, { email: 'new@example.org' }, { fieldWords: ['acme'] })
+      await changeAt(storage, rows, 0, { fields: { plan: 'Pro' } })
+      await dropAt(storage, rows, 5)
       for (const filter of [
         { fields: { plan: 'pro' } }, { fields: { plan: 'free' } }, { fields: { plan: 'Pro' } }, having('zz'),
         having('user', '3'), having('acme'), having('new'), { status: 'active' }, { status: 'suspended' },
@@ -161,7 +157,7 @@ export const filters: Subject = {
     'users.list, users.walk: moments are bounded on either side, with or without the bound itself': async (storage) => {
       const rows = upTo(6).map((n) => rowOf(userOf(n, { updatedAt: timeOf(n * 10), ...tenantOf(n) })))
       await putUsers(storage, rows)
-      rows[0] = await changeUser(storage, rows[0] ?? sampleOf(1), { updatedAt: timeOf(45) })
+      await changeAt(storage, rows, 0, { updatedAt: timeOf(45) })
       const by = (of: 'createdAt' | 'updatedAt', bounds: Bounds) =>
         requireFound(storage, rows, { ranges: [{ of, ...bounds }] })
       assert.deepEqual(await by('createdAt', { gte: timeOf(3) }), idsOf([3, 4, 5, 6]))
@@ -211,10 +207,9 @@ export const filters: Subject = {
     },
 
     'users.list, users.walk: ids and e-mail keys find their users, each once and ordered as ever': async (storage) => {
-      const all = upTo(6).map((n) => rowOf(userOf(n, tenantOf(n))))
-      await putUsers(storage, all)
-      const rows = all.filter(({ record }) => record.id !== idOf('usr', 4))
-      await dropUsers(storage, all.slice(3, 4))
+      const rows = upTo(6).map((n) => rowOf(userOf(n, tenantOf(n))))
+      await putUsers(storage, rows)
+      await dropAt(storage, rows, 3)
       const found = (filter: Partial<UserFilter>) => requireFound(storage, rows, filter)
       const keyOf = (n: number): string => keysOf(userOf(n)).emailKey
       assert.deepEqual(await found({ ids: idsOf([5, 2, 4, 2, 99]) }), idsOf([2, 5]))

@@ -14,9 +14,9 @@ async function requirePages (storage: Storage, rows: readonly UserRow[], filter:
   for (const order of ORDERS) {
     const [middle, behind] = [Math.floor(total / 2), Math.floor(total * 0.6)]
     const pages: Array<[limit: number, from: PageRequest['from']]> = [
-      [10_000, { offset: 0 }], [1000, { offset: 0 }], [51, { offset: total - 50 }], [3, { offset: total - 1 }],
-      [3, { offset: total }], [20, { offset: middle }], [1000, { after: at(0) }], [1000, { after: at(total - 1) }],
-      [20, { after: at(behind) }], [20, { after: at(total - 2) }]
+      [10_000, { offset: 0 }], [1000, { offset: 0 }], [51, { offset: Math.max(0, total - 50) }],
+      [3, { offset: total - 1 }], [3, { offset: total }], [20, { offset: middle }], [1000, { after: at(0) }],
+      [1000, { after: at(total - 1) }], [20, { after: at(behind) }], [20, { after: at(total - 2) }]
     ]
     for (const [limit, from] of pages) await requirePage(storage, rows, filter, { order, limit, from })
   }

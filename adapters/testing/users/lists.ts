@@ -5,7 +5,7 @@ import { firstPage, having, idsOf, upTo } from '../list-values.ts'
 import { everyone, idOf, timeOf, userOf } from '../values.ts'
 import { turn, whileWriting } from './beside.ts'
 import { idsIn, ORDERS, requireFound, requirePage } from './compare.ts'
-import { changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
+import { changeAt, changeUser, dropAt, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
 import { fromBothEnds, SAMPLE_FIELDS, sampleOf, tenantOf } from './samples.ts'
 
 /** Ids whose order by bytes differs from the order of their creation, and from that of some languages. */
@@ -39,11 +39,9 @@ export const lists: Subject = {
       })))
       await putUsers(storage, rows)
       assert.deepEqual(await requireFound(storage, rows), IDS.toSorted((a, b) => a < b ? -1 : 1))
-      const first = await changeUser(storage, rows[0] ?? sampleOf(1), { name: 'Zz', updatedAt: timeOf(500) })
-      await requireFound(storage, [first, ...rows.slice(1)])
-      for (const after of IDS) {
-        await requirePage(storage, [first, ...rows.slice(1)], {}, { order: 'asc', limit: 3, from: { after } })
-      }
+      await changeAt(storage, rows, 0, { name: 'Zz', updatedAt: timeOf(500) })
+      await requireFound(storage, rows)
+      for (const after of IDS) await requirePage(storage, rows, {}, { order: 'asc', limit: 3, from: { after } })
     },
 
     'users.list: pages by offset have every user once, and end': async (storage) => {
@@ -78,7 +76,7 @@ export const lists: Subject = {
     },
 
     'users.list: the total is the number of all matches, on any page, after every write': async (storage) => {
-      let rows = await putSamples(storage, 30)
+      const rows = await putSamples(storage, 30)
       const requireTotals = async () => {
         for (const filter of FILTERS) {
           for (const offset of [0, 2, 50]) {
@@ -88,17 +86,13 @@ export const lists: Subject = {
         }
       }
       await requireTotals()
-      const [first, second] = [rows[0], rows[1]]
-      assert.ok(first !== undefined && second !== undefined)
-      const changed = await changeUser(storage, first, { status: 'suspended', fields: { plan: 'pro' }, name: 'Ann' })
-      rows = [changed, ...rows.slice(1)]
+      await changeAt(storage, rows, 0, { status: 'suspended', fields: { plan: 'pro' }, name: 'Ann' })
       await requireTotals()
-      await dropUsers(storage, [second])
-      rows = rows.filter((row) => row !== second)
+      const gone = await dropAt(storage, rows, 1)
       await requireTotals()
       // Its address is free, and its id too.
-      rows.push(second)
-      await putUsers(storage, [second])
+      await putUsers(storage, [gone])
+      rows.push(gone)
       await requireTotals()
     },
 

@@ -39,9 +39,26 @@ export async function changeUser (
   return put
 }
 
+/** Puts the next version of a user in its place, in the store and in `rows`. */
+export async function changeAt (
+  storage: Storage, rows: UserRow[], place: number, members: Partial<UserRecord>, keys: Partial<UserKeys> = {}
+): Promise<void> {
+  const was = rows[place]
+  assert.ok(was !== undefined)
+  rows[place] = await changeUser(storage, was, members, keys)
+}
+
 /** Takes users away. */
 export async function dropUsers (storage: Storage, rows: readonly UserRow[]): Promise<void> {
   await requireDone(storage, rows.map((row) => unitOf(null, row)))
+}
+
+/** Takes a user away, out of the store and of `rows`, and gives the row. */
+export async function dropAt (storage: Storage, rows: UserRow[], place: number): Promise<UserRow> {
+  const [row] = rows.splice(place, 1)
+  assert.ok(row !== undefined)
+  await dropUsers(storage, [row])
+  return row
 }
 
 /** What became of a user that may be refused. */

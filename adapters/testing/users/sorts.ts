@@ -8,7 +8,7 @@ import { everyone, idOf, timeOf, userOf } from '../values.ts'
 import { idsIn, ORDERS, requireFound, requirePage } from './compare.ts'
 import { FILTERS } from './lists.ts'
 import { placeOf } from './plain.ts'
-import { changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
+import { changeAt, changeUser, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
 import { fromBothEnds, SAMPLE_FIELDS, sampleOf, tenantOf } from './samples.ts'
 
 const BY_RANK: UserSort = { field: 'rank' }
@@ -67,7 +67,7 @@ export const sorts: Subject = {
       assert.deepEqual(await requireFound(storage, rows, {}, 'nameKey'), idsOf([8, 4, 9, 1, 0, 5, 6, 2, 7, 3]))
       // 10 is before 1 and 2: '0' is before 'a'.
       assert.deepEqual(await requireFound(storage, rows, {}, 'emailKey'), idsOf([0, 9, 8, 7, 6, 5, 4, 3, 2, 1]))
-      rows[3] = await changeUser(storage, rows[3] ?? sampleOf(3), { name: 'Aa', updatedAt: timeOf(99) })
+      await changeAt(storage, rows, 3, { name: 'Aa', updatedAt: timeOf(99) })
       assert.deepEqual(await requireFound(storage, rows, {}, 'nameKey'), idsOf([8, 4, 9, 3, 1, 0, 5, 6, 2, 7]))
       // The longest keys.
       const longest = ['b', 'a'].map((end, n) => rowOf(userOf(20 + n), {
@@ -83,7 +83,7 @@ export const sorts: Subject = {
       const rows = upTo(4).map((n) => rowOf(userOf(n, { updatedAt: timeOf(n === 4 ? 1 : 5 - n), ...tenantOf(n) })))
       await putUsers(storage, rows)
       assert.deepEqual(await requireFound(storage, rows, {}, 'updatedAt'), idsOf([4, 3, 2, 1]))
-      rows[2] = await changeUser(storage, rows[2] ?? sampleOf(3), { name: 'Ann', updatedAt: timeOf(4) })
+      await changeAt(storage, rows, 2, { name: 'Ann', updatedAt: timeOf(4) })
       assert.deepEqual(await requireFound(storage, rows, {}, 'updatedAt'), idsOf([4, 2, 1, 3]))
     },
 
@@ -96,8 +96,8 @@ export const sorts: Subject = {
       const { items } = await storage.users.list(everyone, { ...firstPage(99), order: 'desc', sort: BY_RANK })
       assert.deepEqual(idsIn(items), descending, 'last in the order desc too')
       const at = RANKS.length
-      rows[at] = await changeUser(storage, rows[at] ?? sampleOf(0), { fields: { rank: 5 } })
-      rows[0] = await changeUser(storage, rows[0] ?? sampleOf(0), { fields: {} })
+      await changeAt(storage, rows, at, { fields: { rank: 5 } })
+      await changeAt(storage, rows, 0, { fields: {} })
       await requireFound(storage, rows, {}, BY_RANK)
       await requireFound(storage, rows, { tenant: 'acme' }, BY_RANK)
     },

@@ -4,7 +4,7 @@ import type { Subject } from '../cases.ts'
 import { firstPage } from '../list-values.ts'
 import { everyone, userOf } from '../values.ts'
 import { requireFound, requirePage, requireSame } from './compare.ts'
-import { changeUser, dropUsers, outcomeOf, putUsers, rowOf, type UserRow } from './put.ts'
+import { changeUser, dropAt, outcomeOf, putUsers, rowOf, type UserRow } from './put.ts'
 
 const userWith = (n: number, fields: JsonObject, tenant?: string): UserRow =>
   rowOf(userOf(n, { fields, ...(tenant !== undefined && { tenant }) }))
@@ -54,19 +54,21 @@ export const unique: Subject = {
     },
 
     'commit: a user keeps its unique value, and one that it gives up is free': async (storage) => {
-      const [first, second, third] = [1, 2, 3].map((n) => userWith(n, { legacyId: n }))
-      assert.ok(first !== undefined && second !== undefined && third !== undefined)
-      await putUsers(storage, [first, second, third])
-      const same = await changeUser(storage, first, { fields: { legacyId: 1, plan: 'pro' } })
+      const rows = [1, 2, 3].map((n) => userWith(n, { legacyId: n }))
+      await putUsers(storage, rows)
+      const same = await changeUser(storage, userWith(1, { legacyId: 1 }), { fields: { legacyId: 1, plan: 'pro' } })
       const taken = { ...same, record: { ...same.record, version: 3, fields: { legacyId: 2 } } }
       assert.deepEqual(await outcomeOf(storage, taken, same), {
         code: 'taken', at: 0, member: { field: 'legacyId' }
       })
-      const moved = await changeUser(storage, same, { fields: { legacyId: 10 } })
-      await dropUsers(storage, [third])
-      await putUsers(storage, [userWith(4, { legacyId: 1 }), userWith(5, { legacyId: 3 })])
-      await requireTaken(storage, { legacyId: 10 })
-      await requireFound(storage, [moved, second, userWith(4, { legacyId: 1 })], { fields: { legacyId: 1 } })
+      rows[0] = await changeUser(storage, same, { fields: { legacyId: 10 } })
+      await dropAt(storage, rows, 2)
+      rows.push(userWith(4, { legacyId: 1 }), userWith(5, { legacyId: 3 }))
+      await putUsers(storage, rows.slice(2))
+      for (const legacyId of [1, 2, 3, 10]) {
+        await requireTaken(storage, { legacyId })
+        await requireFound(storage, rows, { fields: { legacyId } })
+      }
     }
   }
 }

@@ -26,13 +26,13 @@ async function requireKept (storage: Storage, rows: readonly UserRow[]): Promise
 }
 
 /** Requires that users with these members come back, as new users and as changed ones. */
-async function requireEach (storage: Storage, each: ReadonlyArray<Partial<UserRecord>>): Promise<void> {
-  const added = each.map((members, n) => rowOf(userOf(n, { ...members, ...tenantOf(n) }), { emailKey: `${n}` }))
-  const before = each.map((_, n) => rowOf(userOf(500 + n, tenantOf(n))))
+async function requireEach (storage: Storage, membersOf: ReadonlyArray<Partial<UserRecord>>): Promise<void> {
+  const added = membersOf.map((members, n) => rowOf(userOf(n, { ...members, ...tenantOf(n) }), { emailKey: `${n}` }))
+  const before = membersOf.map((_, n) => rowOf(userOf(500 + n, tenantOf(n))))
   await putUsers(storage, [...added, ...before])
   const changed: UserRow[] = []
   for (const [n, row] of before.entries()) {
-    changed.push(await changeUser(storage, row, { updatedAt: timeOf(900), ...each[n] }, { emailKey: `a${n}` }))
+    changed.push(await changeUser(storage, row, { updatedAt: timeOf(900), ...membersOf[n] }, { emailKey: `a${n}` }))
   }
   await requireKept(storage, [...added, ...changed])
 }
@@ -89,9 +89,10 @@ export const values: Subject = {
         ...LOOKALIKES.map((name) => ({ name })), ...LOOKALIKES.map((email) => ({ email })),
         { statusReason: 'a' }, { statusReason: 'A' }, { statusReason: null }, { status: 'suspended' }
       ]
-      for (const [n, each] of members.entries()) {
-        row = await changeUser(storage, row, { ...each, updatedAt: timeOf(1000 + n) })
-        requireUsers([await storage.users.find(row.record.id) ?? userOf(0)], [row.record], each)
+      for (const [n, change] of members.entries()) {
+        row = await changeUser(storage, row, { ...change, updatedAt: timeOf(1000 + n) })
+        const found = await storage.users.find(row.record.id)
+        requireUsers(found === null ? [] : [found], [row.record], change)
       }
       assert.deepEqual(await storage.users.find(row.record.id, row.record.version), row.record)
     },
@@ -134,11 +135,11 @@ export const faults: Subject = {
   cases: {
     'commit: a text that a store can not keep is a fault, or comes back exactly': async (storage) => {
       const hostile = ['a\0b', '\0', 'a\ud800b', '\udc00']
-      const each = hostile.flatMap((text): Array<Partial<UserRecord>> => [
+      const refused = hostile.flatMap((text): Array<Partial<UserRecord>> => [
         { name: text }, { statusReason: text }, { fields: { text } }, { fields: { [text]: 1 } },
         { fields: { a: [[text]] } }
       ])
-      for (const [n, members] of each.entries()) {
+      for (const [n, members] of refused.entries()) {
         const row = rowOf(userOf(n, members), { nameKey: 'x', nameWords: [] })
         const error = await putUsers(storage, [row]).then(() => null, (reason: unknown) => reason)
         if (error === null) await requireKept(storage, [row])

@@ -184,8 +184,8 @@ export const usersFilters: Mistake[] = [
     all.flatMap((user) => ids.filter((id) => id === user.id).length > 1 ? [user, user] : [user])),
   asks(RANDOM, 'the status is left out beside words', (filter) =>
     filter.words === null ? filter : without(filter, 'status')),
-  words(BEGINS, 'words are whole', (all) => all.map((each) => each.map((word) => word.length > 3 ? word : 'x'))),
-  words(BEGINS, 'one word of a search is enough', (all) => all.flatMap((each) => each.map((word) => [word]))),
+  words(BEGINS, 'short words are not looked up', (all) => all.map((list) => list.filter((word) => word.length > 3))),
+  words(BEGINS, 'one word of a search is enough', (all) => all.flatMap((list) => list.map((word) => [word]))),
   kept(BEGINS, 'words are found in their middle', (all) =>
     all.flatMap((word) => Array.from(word, (_, i) => word.slice(i)))),
   kept(BEGINS, 'words of fields are not found', (all, member) => member === 'fields' ? [] : all),
@@ -201,8 +201,8 @@ export const usersFilters: Mistake[] = [
     return { ...given, total: given.total + twice.length }
   }),
   kept(BYTES, 'words are kept without accents', (all) => all.map(fold)),
-  words(BYTES, 'words are looked up in lower case', (all) => all.map((each) => each.map((word) => word.toLowerCase()))),
-  words(BYTES, 'a NUL ends a word', (all) => all.map((each) => each.map((word) => word.split('\0')[0] ?? ''))),
+  words(BYTES, 'words are looked up in lower case', (all) => all.map((list) => list.map((word) => word.toLowerCase()))),
+  words(BYTES, 'a NUL ends a word', (all) => all.map((list) => list.map((word) => word.split('\0')[0] ?? ''))),
   kept(BYTES, 'words are kept with 62 characters', (all) => all.map((word) => word.slice(0, 62))),
   kept(MANY_WORDS, 'a member has at most 100 words', (all) => all.slice(0, 100)),
   kept(MANY_WORDS, 'words are cut to 100 bytes', (all) =>
