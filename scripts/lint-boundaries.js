@@ -93,7 +93,16 @@ const ROOMS = [
     uses: [...BELOW_OPERATIONS, 'lib/operations']
   },
   { room: 'adapters/memory', has: 'the store in memory', uses: ['lib/core', 'lib/storage'] },
-  { room: 'adapters/testing', has: 'the conformance kit', uses: ['lib/core', 'lib/storage'] },
+  {
+    room: 'adapters/testing/users',
+    has: 'the duties of the conformance kit about reading users',
+    uses: ['lib/core', 'lib/storage', 'adapters/testing']
+  },
+  {
+    room: 'adapters/testing',
+    has: 'the conformance kit',
+    uses: ['lib/core', 'lib/storage', 'adapters/memory', 'adapters/testing/users']
+  },
   { room: 'adapters/knex/tables', has: 'names and rows of the tables', uses: ['lib/core', 'lib/storage'] },
   {
     room: 'adapters/knex/drivers',

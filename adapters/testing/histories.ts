@@ -76,7 +76,7 @@ function requireSame (actual: unknown, expected: unknown, steps: readonly Step[]
     !isDeepStrictEqual(Object(actual)[name], Object(expected)[name]))
   const only = (value: unknown) => Object.fromEntries(differs.map((name) => [name, Object(value)[name]]))
   assert.fail([
-    `after these operations ${what} is not what memory() has (in webhooks.change, a function gives the third argument):`,
+    `after these operations ${what} is not what memory() has (in webhooks.change a function gives the change):`,
     ...lines, `  expected: ${inspect(only(expected), FORMAT)}`, `  got:      ${inspect(only(actual), FORMAT)}`
   ].join('\n'))
 }
@@ -99,7 +99,9 @@ function isAmbiguous ({ method, args: [asked] }: Step, there: Set<string>): bool
 }
 
 /** Plays a history on both, and compares each outcome, and all that is there. */
-async function playBoth (storage: Storage, repository: Repository, steps: readonly Step[], hasLog: boolean): Promise<Storage> {
+async function playBoth (
+  storage: Storage, repository: Repository, steps: readonly Step[], hasLog: boolean
+): Promise<Storage> {
   const model = memory()
   await model.open({ migrate: true, ...HISTORY_NEEDS })
   const expected = repositoryOf(model)

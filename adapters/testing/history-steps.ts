@@ -17,7 +17,8 @@ export const HISTORY_NEEDS = { filterable: ['plan', 'seats'], unique: ['badge'] 
 const ADDRESSES = ['a@x.org', 'a_@x.org', 'ab@x.org', 'b@x.org']
 const NAMES = ['ann', 'anne', 'an%', 'ánn', 'ann ', 'ß']
 const FIELDS: readonly JsonObject[] = [
-  {}, {}, { plan: 'pro' }, { plan: 'Pro', seats: 1 }, { plan: '1', seats: 0 }, { badge: 1 }, { badge: '1' }, { badge: 2, plan: null }
+  {}, {}, { plan: 'pro' }, { plan: 'Pro', seats: 1 }, { plan: '1', seats: 0 }, { badge: 1 }, { badge: '1' },
+  { badge: 2, plan: null }
 ]
 const TENANTS = [null, null, 'acme', 'beta'] as const
 const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31']
@@ -53,7 +54,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
   function guard (): VersionGuard {
     const version = 1 + below(4)
     const any = { ifVersion: null, unlessVersion: [] }
-    return one([any, any, any, { ifVersion: [version], unlessVersion: [] }, { ifVersion: null, unlessVersion: [version] }])
+    const [only, but] = [{ ifVersion: [version], unlessVersion: [] }, { ifVersion: null, unlessVersion: [version] }]
+    return one([any, any, any, only, but])
   }
 
   const keysFor = (emailKey: string, nameKey: string): UserKeys =>
@@ -74,8 +76,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
       ...maybe({ email: { value: email, key: email, words: wordsOf(email) } }),
       ...maybe({ fields: one(FIELDS) }),
       ...maybe(one([
-        { status: 'suspended' }, { status: 'suspended', statusReason: 'unpaid' }, { status: 'active', statusReason: null },
-        { statusReason: 'fraud' }
+        { status: 'suspended' }, { status: 'suspended', statusReason: 'unpaid' },
+        { status: 'active', statusReason: null }, { statusReason: 'fraud' }
       ]))
     }
   }
@@ -118,7 +120,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     const at = now()
     const made = () => {
       const { version, ...key } = withMembers(nth.apiKeys(number++), {
-        scopes: one([['users:read'], ['keys:write', 'users:read']]), expiresAt: one([null, null, timeOf(time + below(40))])
+        scopes: one([['users:read'], ['keys:write', 'users:read']]),
+        expiresAt: one([null, null, timeOf(time + below(40))])
       }).record
       return key
     }
@@ -127,7 +130,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
       () => {
         const id = keyId()
         const successor = { ...made(), rotatedFrom: id }
-        return { type: 'rotate', id, successor, now: at, expiresAt: timeOf(time + below(30)), event: event('api_key.rotated') }
+        const expiresAt = timeOf(time + below(30))
+        return { type: 'rotate', id, successor, now: at, expiresAt, event: event('api_key.rotated') }
       },
       () => ({
         type: 'revoke',
@@ -146,7 +150,10 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     const n = below(3)
     const { version: _version, ...webhook } = withMembers(nth.webhooks(n), scope()).record
     const { version: _other, ...made } = withMembers(nth.deliveries(number++), {
-      webhook: webhook.id, event: idOf('evt', below(5)), dueAt: timeOf(time - below(20)), createdAt: timeOf(time - below(20))
+      webhook: webhook.id,
+      event: idOf('evt', below(5)),
+      dueAt: timeOf(time - below(20)),
+      createdAt: timeOf(time - below(20))
     }).record
     const done = { ...made, status: 'failed', dueAt: null }
     return one([
@@ -200,7 +207,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     if (kind < 7) return { method: 'users.writeOne', args: [userWrite(), scope()] }
     if (kind < 10) {
       const writes = Array.from({ length: 1 + below(4) }, userWrite)
-      return { method: 'users.write', args: [writes, { atomic: below(2) === 0, idempotency: idempotency(), ...scope() }] }
+      const options = { atomic: below(2) === 0, idempotency: idempotency(), ...scope() }
+      return { method: 'users.write', args: [writes, options] }
     }
     if (kind < 13) return keyStep()
     if (kind < 15) return webhookStep()

@@ -5,7 +5,7 @@ import { wholeLog } from './log.ts'
 import {
   addNth, awaitedLater, concurrently, CONCURRENT_CALLS, eventOf, make, move, nextOf, nth, rowIn, turns, unitOf
 } from './rows.ts'
-import { untilMade } from './races.ts'
+import { untilMade } from './attempts.ts'
 import { idOf, timeOf } from './values.ts'
 
 const idsIn = (events: readonly EventRecord[]): string[] => events.map(({ id }) => id)
@@ -33,7 +33,9 @@ async function follow (storage: Storage, isOver: () => boolean, limit: number): 
 }
 
 /** Changes the nth mark, with an event that has its version. */
-const changeWithEvent = (storage: Storage, n: number, event: number): Promise<boolean> => untilMade(storage, async () => {
+const changeWithEvent = (
+  storage: Storage, n: number, event: number
+): Promise<boolean> => untilMade(storage, async () => {
   const was = await rowIn(storage, 'marks', nth.marks(n).record.id) ?? nth.marks(n)
   const version = was.record.version + 1
   const data = { version, mark: n }
@@ -70,7 +72,8 @@ export const logPruningSubject: Subject = {
       const times = [5, 1, 2, 6, 1, 2, 7]
       await recordAll(storage, times.map((_, i) => i), (i) => ({ timestamp: timeOf(times[i] ?? 0) }))
       const steps: Array<[before: number, limit: number, pruned: number]> = [
-        [3, 100, 0], [5, 100, 0], [6, 1, 1], [6, 100, 1], [2, 100, 0], [6, 100, 0], [7, 100, 3], [7, 100, 0], [8, 100, 1]
+        [3, 100, 0], [5, 100, 0], [6, 1, 1], [6, 100, 1], [2, 100, 0], [6, 100, 0], [7, 100, 3], [7, 100, 0],
+        [8, 100, 1]
       ]
       let gone = 0
       for (const [before, limit, pruned] of steps) {
@@ -81,7 +84,9 @@ export const logPruningSubject: Subject = {
       }
     },
 
-    'log.pruned: each type with its last event, in the order of the log, and the greatest id up to it': async (storage) => {
+    'log.pruned: each type with its last event, in the order of the log, and the greatest id up to it': async (
+      storage
+    ) => {
       assert.deepEqual(await storage.log.pruned(), [])
       const types = ['created', 'created', 'updated', 'updated', 'deleted', 'created', 'updated']
       await recordAll(storage, [5, 3, 9, 4, 7, 6, 1], (i) => ({ type: `user.${types[i]}`, timestamp: timeOf(i) }))
@@ -129,7 +134,9 @@ export const logPruningSubject: Subject = {
 export const logRaceSubject: Subject = {
   needs: {},
   cases: {
-    'log.read: whoever reads on gets each event of concurrent writers once, in the order of versions': async (storage) => {
+    'log.read: whoever reads on gets each event of concurrent writers once, in the order of versions': async (
+      storage
+    ) => {
       await addNth(storage, 'marks', 1, 2, 3)
       let isOver = false
       const reading = awaitedLater(follow(storage, () => isOver, 3))
@@ -148,15 +155,15 @@ export const logRaceSubject: Subject = {
 
     'log.read: an event follows those that were committed before it was written': async (storage) => {
       // One after the other, among others that go on.
-      let isOver = false
+      const recording = new AbortController()
       const beside = awaitedLater(concurrently(async (i) => {
-        for (let n = 0; !isOver; n++) {
+        for (let n = 0; !recording.signal.aborted; n++) {
           await storage.commit([unitOf([], [eventOf(2000 + 10 * n + i, { subject: idOf('usr', 9) })])])
           await turns(1)
         }
       }, 3))
       const numbers = Array.from({ length: 40 }, (_, i) => 900 - i)
-      await recordAll(storage, numbers).finally(() => { isOver = true })
+      await recordAll(storage, numbers).finally(() => recording.abort())
       await beside
       assert.deepEqual(idsIn(await wholeLog(storage, { subject: eventOf(1).subject })), ids(...numbers))
       const { items } = await storage.log.history(eventOf(1).subject, { offset: 0, limit: 100 })
@@ -181,10 +188,10 @@ export const logRaceSubject: Subject = {
 
     'log.read, find: a change and its event become visible in one step': async (storage) => {
       await addNth(storage, 'marks', 1)
-      let isOver = false
+      const reading = new AbortController()
       const writing = awaitedLater((async () => {
         let was = nth.marks(1)
-        for (let n = 1; !isOver; n++) {
+        for (let n = 1; !reading.signal.aborted; n++) {
           const next = nextOf(was)
           await make(storage, [move('marks', was, next)], [eventOf(n, { data: { version: next.record.version } })])
           was = next
@@ -210,7 +217,7 @@ export const logRaceSubject: Subject = {
           assert.ok(await present() >= recorded, 'an event that can be read has its change in the row')
         }
       } finally {
-        isOver = true
+        reading.abort()
         await writing.catch(() => {})
       }
       await writing

@@ -1,84 +1,15 @@
 import assert from 'node:assert/strict'
-import { isStorageError } from '../../lib/storage/storage-error.ts'
-import type { CollectionName, Outcome, RowWrite, Storage } from '../../lib/storage/storage.ts'
-import type { Begin, HostTransaction } from './host-transaction.ts'
+import type { CollectionName, RowWrite, Storage } from '../../lib/storage/storage.ts'
+import type { Begin } from './host-transaction.ts'
 import { wholeLog } from './log.ts'
 import {
-  add, addNth, awaitedLater, CHANGES, commit, eventOf, make, move, nextOf, nth, rowIn, turns, withMembers
+  add, addNth, awaitedLater, CHANGES, commit, drop, eventOf, make, move, nextOf, nth, rowIn, turns, withMembers
 } from './rows.ts'
+import { ended, endingOf, inTime, ISOLATIONS, meet, unlessLate } from './meeting.ts'
 import { inside, type TransactionCases } from './transactions.ts'
 import { everyone, idOf } from './values.ts'
-import { reasonOf } from './watch.ts'
 
 const first = { order: 'asc', limit: 10, from: { offset: 0 } } as const
-const ISOLATIONS = [undefined, 'repeatable read', 'serializable'] as const
-const LATE_MS = 100
-const DEADLINE_MS = 20_000
-
-/** What became of a unit: its outcome, or the conflict that the store has thrown. */
-type Ending = Outcome['code'] | 'conflict'
-
-/** A conflict with another transaction is thrown as such; whoever meets it may try again. */
-async function endingOf (unit: Promise<Outcome>): Promise<Ending> {
-  try {
-    return (await unit).code
-  } catch (error) {
-    const isConflict = isStorageError(error) && ['unavailable', 'idempotency_in_progress'].includes(error.code)
-    assert.ok(isConflict, `a unit that meets another one ends, or is unavailable: ${reasonOf(error)}`)
-    return 'conflict'
-  }
-}
-
-/** The result, or null if it takes longer: a store may have to wait for the transaction. */
-async function unlessLate<Value> (result: Promise<Value>, ms = LATE_MS): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => { timer = setTimeout(resolve, ms, null) })
-  return Promise.race([result, late]).finally(() => clearTimeout(timer))
-}
-
-async function inTime<Value> (result: Promise<Value>, what: string): Promise<Value> {
-  const ended = await unlessLate(result.then((value) => ({ value })), DEADLINE_MS)
-  assert.ok(ended !== null, `${what} hangs, though the transaction has ended`)
-  return ended.value
-}
-
-/** Ends a transaction. False: the database refuses to commit it, as after a conflict. */
-async function ended (host: HostTransaction, how: 'commit' | 'rollback'): Promise<boolean> {
-  return host[how]().then(() => how === 'commit', async () => {
-    await host.rollback().catch(() => {})
-    return false
-  })
-}
-
-interface Meeting {
-  /** What the transaction reads before, so that it might go by it. */
-  read: (within: Storage) => Promise<unknown>
-  outside: readonly RowWrite[]
-  within: readonly RowWrite[]
-  /** How many of the two units may be made. */
-  most: number
-}
-
-/**
- * A transaction reads, somebody else writes and commits, and the transaction writes what it has decided. Gives which
- * of the two units were made: of the transaction, and of the other.
- */
-async function meet (storage: Storage, host: HostTransaction, meeting: Meeting): Promise<[within: boolean, outside: boolean]> {
-  const within = inside(storage, host)
-  await meeting.read(within)
-  // On a store with one writer it waits for the transaction.
-  const outside = awaitedLater(endingOf(commit(storage, meeting.outside)))
-  await unlessLate(outside)
-  const own = await endingOf(commit(within, meeting.within))
-  const isCommitted = await ended(host, own === 'ok' ? 'commit' : 'rollback')
-  const other = await inTime(outside, 'the unit outside')
-  const made: [boolean, boolean] = [own === 'ok' && isCommitted, other === 'ok']
-  const what = `in the transaction ${own}${own === 'ok' && !isCommitted ? ', and not committed' : ''}, outside ${other}`
-  assert.ok(made.filter((isMade) => isMade).length <= meeting.most, `both were made: ${what}`)
-  assert.ok(made.includes(true) || other === 'conflict' || own === 'conflict', `neither was made: ${what}`)
-  return made
-}
-
 async function meetOnRow (storage: Storage, begin: Begin, name: CollectionName): Promise<void> {
   for (const [i, isolation] of ISOLATIONS.entries()) {
     const n = 10 + i
@@ -92,7 +23,8 @@ async function meetOnRow (storage: Storage, begin: Begin, name: CollectionName):
       most: 1
     })
     const expected = isOurs ? ours : isTheirs ? theirs : row
-    assert.deepEqual(await rowIn(storage, name, row.record.id), expected, `${name}, ${isolation ?? 'as the host begins it'}`)
+    const what = `${name}, ${isolation ?? 'as the host begins it'}`
+    assert.deepEqual(await rowIn(storage, name, row.record.id), expected, what)
   }
 }
 
@@ -104,7 +36,8 @@ async function meetOnValue (
   for (const isolation of ISOLATIONS) {
     const before = await count()
     assert.equal(before, 0)
-    const made = await meet(storage, await begin(isolation), { read, outside: writesOf(1), within: writesOf(2), most: 1 })
+    const meeting = { read, outside: writesOf(1), within: writesOf(2), most: 1 }
+    const made = await meet(storage, await begin(isolation), meeting)
     const isMade = made.includes(true)
     assert.equal(await count(), Number(isMade), isolation ?? 'as the host begins it')
     const { items: users } = await storage.users.list(everyone, first)
@@ -119,7 +52,8 @@ async function meetOnValue (
   }
 }
 
-const sameAddress = (n: number) => add('users', { ...nth.users(n), keys: { ...nth.users(n).keys, emailKey: 'one@x.org' } })
+const sameAddress = (n: number) =>
+  add('users', { ...nth.users(n), keys: { ...nth.users(n).keys, emailKey: 'one@x.org' } })
 const oneAddress = { ...everyone, emailKey: 'one@x.org' }
 
 /** Duties about a transaction of the host's and a writer outside of it. */
@@ -178,9 +112,12 @@ export const meetingCases: TransactionCases = {
       const mark = nth.marks(i)
       const keys = [nth.apiKeys(10 * i), nth.apiKeys(10 * i + 1)]
       await make(storage, [add('marks', mark), ...keys.map((key) => add('apiKeys', key))])
-      const writesOf = (n: number): RowWrite[] => [move('marks', mark), { in: 'apiKeys', put: null, was: keys[n] ?? nth.apiKeys(0) }]
+      const writesOf = (n: number): RowWrite[] => [move('marks', mark), drop('apiKeys', nth.apiKeys(10 * i + n))]
       const made = await meet(storage, await begin(isolation), {
-        read: async (within) => [await rowIn(within, 'marks', mark.record.id), await within.list('apiKeys', { page: first })],
+        async read (within) {
+          await rowIn(within, 'marks', mark.record.id)
+          return within.list('apiKeys', { page: first })
+        },
         outside: writesOf(0),
         within: writesOf(1),
         most: 1
@@ -211,7 +148,9 @@ export const meetingCases: TransactionCases = {
     }
   },
 
-  'join: a writer of another row is not refused while a transaction is open, and loses nothing': async (storage, begin) => {
+  'join: a writer of another row is not refused while a transaction is open, and loses nothing': async (
+    storage, begin
+  ) => {
     await addNth(storage, 'users', 1)
     for (const [i, end] of (['commit', 'rollback', 'commit'] as const).entries()) {
       const [own, other] = [10 + 2 * i, 11 + 2 * i]
@@ -255,7 +194,8 @@ export const meetingCases: TransactionCases = {
     await unlessLate(outside)
     const met = await endingOf(commit(within, [move('users', two), add('marks', nth.marks(2))], [eventOf(2)]))
     // The host goes on, whatever became of it: some databases have ended its transaction by then.
-    const last = await commit(within, [add('marks', nth.marks(3))], [eventOf(3)]).then(({ code }) => code, () => 'refused')
+    const third = commit(within, [add('marks', nth.marks(3))], [eventOf(3)])
+    const last = await third.then(({ code }) => code, () => 'refused')
     const isCommitted = await ended(host, 'commit')
     await inTime(outside, 'the unit outside')
     const there = await storage.find('marks', [1, 2, 3].map((n) => ({ id: nth.marks(n).record.id })))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { JsonObject, Opened, OpenOptions, Storage } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
-import { add, addNth, commit, eventOf, make, nth, OK, rowIn, turns, withMembers } from './rows.ts'
+import { add, addNth, commit, drop, eventOf, make, nth, OK, rowIn, turns, withMembers } from './rows.ts'
 import { everyone, idOf, timeOf } from './values.ts'
 
 /** Duties by name that get a way to make stores that nobody has opened. */
@@ -77,7 +77,8 @@ export const openSubject: Subject = {
       const before = await fastest(() => storage.open())
       await make(storage, Array.from({ length: records }, (_, n) => add('users', nth.users(n))))
       const after = await fastest(() => storage.open())
-      assert.ok(after < 5 * before + 20, `it took ${before.toFixed(1)} ms without users, ${after.toFixed(1)} ms with them`)
+      const what = `it took ${before.toFixed(1)} ms without users, ${after.toFixed(1)} ms with them`
+      assert.ok(after < 5 * before + 20, what)
     },
 
     'close: may be called twice; a later call works or is unavailable': async (storage) => {
@@ -173,7 +174,7 @@ export const schemaCases: SchemaCases = {
     const again = await commit(storage, [add('users', withMembers(having(6, { nick: 'a' }), tenant))])
     assert.deepEqual(again, { code: 'taken', at: 0, member: { field: 'nick' } })
     await make(storage, [
-      { in: 'users', put: null, was: having(1, { memberNo: 7 }) }, { in: 'users', put: null, was: having(2, { memberNo: 7 }) }
+      drop('users', having(1, { memberNo: 7 })), drop('users', having(2, { memberNo: 7 }))
     ])
     requireOpened(await opened(storage, { migrate: true, unique: ['memberNo'] }))
   },

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import type { Outcome, Storage } from '../../lib/storage/storage.ts'
 import { wholeLog } from './log.ts'
-import { markMoved, untilMade } from './races.ts'
+import { markMoved, untilMade } from './attempts.ts'
 import {
   add, addNth, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, drop, eventOf, make, move, nextOf, nth, rowIn,
   unitOf, withMembers
@@ -90,7 +90,8 @@ export const processCases: ProcessCases = {
       const moved = { ...nextOf(was), keys: { ...was.keys, emailKey: address } }
       await make(storage, [move('users', was, moved), add('users', nth.users(10 + i))])
       for (const other of all) {
-        assert.deepEqual(await other.users.list({ ...everyone, emailKey: address }, first), { items: [moved.record], total: 1 })
+        const found = await other.users.list({ ...everyone, emailKey: address }, first)
+        assert.deepEqual(found, { items: [moved.record], total: 1 })
         const before = was.keys.emailKey ?? ''
         assert.equal((await other.users.list({ ...everyone, emailKey: before }, first)).total, 0)
         assert.equal((await other.users.list(everyone, first)).total, 3 + i)
@@ -119,13 +120,16 @@ export const processCases: ProcessCases = {
     const keys = { ...nth.users(1).keys, emailKey: 'one@x.org' }
     const outcomes = await everywhere(all, (storage, i) => commit(storage, [add('users', { ...nth.users(i), keys })]))
     const { record } = nth.users(winnerOf(outcomes, 'taken'))
-    for (const storage of all) assert.deepEqual(await storage.users.list(everyone, first), { items: [record], total: 1 })
+    for (const storage of all) {
+      assert.deepEqual(await storage.users.list(everyone, first), { items: [record], total: 1 })
+    }
   },
 
   'of many users with one value of a unique field in all processes, one is added': async (start) => {
     const all = await several(start)
     const fields = { memberNo: 7 }
-    const outcomes = await everywhere(all, (storage, i) => commit(storage, [add('users', withMembers(nth.users(i), { fields }))]))
+    const outcomes = await everywhere(all, (storage, i) =>
+      commit(storage, [add('users', withMembers(nth.users(i), { fields }))]))
     const { record } = withMembers(nth.users(winnerOf(outcomes, 'taken')), { fields })
     for (const storage of all) {
       assert.deepEqual(await storage.users.list({ ...everyone, fields }, first), { items: [record], total: 1 })

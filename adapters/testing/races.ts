@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Outcome, Row, Storage, Unit } from '../../lib/storage/storage.ts'
+import type { Outcome, Row } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
+import { markMoved, untilMade } from './attempts.ts'
 import {
   add, addNth, type AnyRow, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, concurrently, CONCURRENT_CALLS,
-  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, ownerOf, rowIn, turns, unitOf, withIdOf, withMembers
+  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, ownerOf, rowIn, turns, unitOf, withIdOf,
+  withMembers
 } from './rows.ts'
 import { everyone, idOf, timeOf } from './values.ts'
 
@@ -21,26 +23,6 @@ function winnerOf (outcomes: readonly Outcome[], lost: string, what: string): nu
 const userAt = (n: number, emailKey: string, members: object = {}): Row<'users'> => {
   const row = withMembers(nth.users(n), members)
   return { ...row, keys: { ...row.keys, emailKey } }
-}
-
-/** Takes a row again until nobody else was faster. `next` gives null when there is nothing to do. */
-export async function untilMade (
-  storage: Storage, attempt: () => Promise<Unit | null>
-): Promise<boolean> {
-  for (let tries = 0; tries < 1000; tries++) {
-    const unit = await attempt()
-    if (unit === null) return false
-    if ((await storage.commit([unit]))[0]?.code === 'ok') return true
-    await turns(1)
-  }
-  throw new assert.AssertionError({ message: 'commit: a unit was refused 1,000 times, though it read its rows again' })
-}
-
-/** Moves the mark, or makes it. */
-export async function markMoved (storage: Storage) {
-  const mark = nth.marks(0)
-  const was = await rowIn(storage, 'marks', mark.record.id)
-  return was === null ? add('marks', mark) : move('marks', was)
 }
 
 /** Duties about concurrent units: judged by what is there afterwards. */
@@ -218,9 +200,9 @@ export const raceSubject: Subject = {
 
     'list: what one unit has moved is seen together, and each page has its exact number': async (storage) => {
       await addNth(storage, 'marks', 1, 2)
-      let isOver = false
+      const reading = new AbortController()
       const writing = awaitedLater((async () => {
-        for (let n = 1; !isOver; n++) {
+        for (let n = 1; !reading.signal.aborted; n++) {
           const [a, b] = [1, 2].map((i) => withMembers(nth.marks(i), { version: n }))
           const extra = nth.marks(3)
           const more = n % 2 === 1 ? add('marks', extra) : drop('marks', extra)
@@ -238,7 +220,7 @@ export const raceSubject: Subject = {
           assert.equal(total, Number(one) % 2 === 0 ? 3 : 2, 'and so is what it has added')
         }
       } finally {
-        isOver = true
+        reading.abort()
         await writing.catch(() => {})
       }
       await writing

@@ -28,7 +28,11 @@ const VARIANTS: { [Name in Listed]: object[] } = {
     { addresses: Array.from({ length: 100 }, (_, i) => `2001:db8:${i}::/48`), rateLimit: { max: MAX, window: 1 } },
     { rateLimit: { max: 1, window: MAX }, addresses: ['10.0.0.0/8'] },
     ...MOMENTS.slice(0, 12).map((moment, i) => ({
-      expiresAt: moment, createdAt: moment, rotatedAt: MOMENTS[i + 1], revokedAt: MOMENTS[i + 2], lastUsedAt: MOMENTS[i + 3]
+      expiresAt: moment,
+      createdAt: moment,
+      rotatedAt: MOMENTS[i + 1],
+      revokedAt: MOMENTS[i + 2],
+      lastUsedAt: MOMENTS[i + 3]
     }))
   ],
   keyUses: [{ uses: 1 }, { uses: 2 ** 31 }, { uses: 2 ** 53 - 1 }],
@@ -198,7 +202,8 @@ export const eventRecordSubject: Subject = {
         { data: json, before: { name: TEXT, fields: json, email: TEXT } }, { data: { fields: { b: 1, a: 2 } } },
         { subject: TEXT.slice(0, 200), type: 'api_key.created' }, { tenant: 'acme' },
         { data: { long: LONG }, before: { statusReason: null, status: 'active' } },
-        ...FIELDS.map((fields) => ({ data: { fields }, before: { fields } })), ...MOMENTS.map((timestamp) => ({ timestamp }))
+        ...FIELDS.map((fields) => ({ data: { fields }, before: { fields } })),
+        ...MOMENTS.map((timestamp) => ({ timestamp }))
       ].map((members, i) => eventOf(i, members))
       await make(storage, [], events)
       const page = await storage.log.read({ after: null, limit: 1000, types: null })

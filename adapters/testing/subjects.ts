@@ -1,5 +1,6 @@
-import type { SchemaRequirements } from '../../lib/storage/storage.ts'
-import type { Cases, Subject } from './cases.ts'
+import type { SchemaRequirements, Storage } from '../../lib/storage/storage.ts'
+import { afterCommitCases } from './after-commit.ts'
+import type { Cases, Context, Subject } from './cases.ts'
 import { commitSubject } from './commit.ts'
 import { historyTransactionCases } from './histories.ts'
 import { HISTORY_NEEDS } from './history-steps.ts'
@@ -11,12 +12,10 @@ import { meetingCases } from './meetings.ts'
 import { openSubject } from './open.ts'
 import { raceSubject } from './races.ts'
 import { eventRecordSubject, recordSubject } from './records.ts'
+import { countAll } from './rows.ts'
 import { takenSubject } from './taken.ts'
 import { inside, transactionCases, type TransactionCases } from './transactions.ts'
 import { userSubjects, userSubjectsOutside } from './users/index.ts'
-import type { Context } from './cases.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
-import { countAll } from './rows.ts'
 
 /** The duties in the order in which an author writes the methods. Those that hold in a transaction too. */
 const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects]
@@ -74,5 +73,5 @@ function insideCases (): TransactionCases {
 
 /** The duties about transactions of the host's. `quick`: without those that are repeated in one. */
 export const joinCases = (quick: boolean): TransactionCases => ({
-  ...transactionCases, ...meetingCases, ...historyTransactionCases, ...quick ? {} : insideCases()
+  ...transactionCases, ...afterCommitCases, ...meetingCases, ...historyTransactionCases, ...quick ? {} : insideCases()
 })

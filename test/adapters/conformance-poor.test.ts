@@ -9,7 +9,8 @@ import { recycledSchemas } from '../helpers/recycled.ts'
 for (const isStrict of [false, true]) {
   test(`postgres that can do little${isStrict ? ', SERIALIZABLE' : ''}`, { skip: from('ci') }, async (t) => {
     const at = (schema: string) => poorStorage(schema, isStrict)
-    const schemas = recycledSchemas(t, async (schema) => openedForKit(await at(schema)), { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
+    const opened = async (schema: string) => openedForKit(await at(schema))
+    const schemas = recycledSchemas(t, opened, { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
     // Transactions are tested in conformance-host.test.ts.
     const create: CreateFor = async (isNew) => {
       const schema = await schemas.take(isNew)

@@ -3,7 +3,9 @@ import type { CollectionName, Outcome, RowWrite, Storage, Unit } from '../../../
 import { ALL, blindly, isPresent, type Mistake, OK, present, right, units, untyped, writes } from './wrappers.ts'
 
 const PARTS = { users: 'idempotency', apiKeys: 'keyUses', webhooks: 'deliveries' } as const
-const partsOf = (name: CollectionName) => name === 'users' || name === 'apiKeys' || name === 'webhooks' ? PARTS[name] : null
+const partsOf = (name: CollectionName) =>
+  name === 'users' || name === 'apiKeys' || name === 'webhooks' ? PARTS[name] : null
+const last = ({ put }: RowWrite): number => Number(put === null)
 
 /** Compares, waits, and writes. */
 async function inTwoSteps (storage: Storage, unit: Unit): Promise<Outcome> {
@@ -75,7 +77,7 @@ export const commitMistakes: Mistake[] = [
     return right(storage, { ...unit, events: [] })
   }),
   units('commit: the writes of a unit are made in their order', 'rows are taken away last', (storage, unit) =>
-    right(storage, { ...unit, writes: unit.writes.toSorted((a, b) => Number(a.put === null) - Number(b.put === null)) })),
+    right(storage, { ...unit, writes: unit.writes.toSorted((a, b) => last(a) - last(b)) })),
   {
     name: 'all units of a call are one',
     failed: 'commit: several units of one call',
@@ -100,12 +102,14 @@ export const commitMistakes: Mistake[] = [
   units('commit: a unit without writes', 'a unit without writes is nothing', (storage, unit) =>
     unit.writes.length === 0 ? Promise.resolve(OK) : right(storage, unit)),
 
-  writes('commit: an address is taken', 'addresses are compared without case', (write) => write.in !== 'users' || write.put === null
-    ? write
-    : { ...write, put: { ...write.put, keys: { ...write.put.keys, emailKey: write.put.keys.emailKey?.toLowerCase() ?? '' } } }),
+  writes('commit: an address is taken', 'addresses are compared without case', (write) => {
+    if (write.in !== 'users' || write.put === null) return write
+    const emailKey = write.put.keys.emailKey?.toLowerCase() ?? ''
+    return { ...write, put: { ...write.put, keys: { ...write.put.keys, emailKey } } }
+  }),
   refused('commit: an address is taken', 'an address that is taken is a changed row', (outcome) =>
     outcome.code === 'taken' ? { code: 'changed', at: outcome.at } : outcome),
-  units('commit: a user who gets a tenant', 'who gets a tenant is not compared with those there', async (storage, unit) => {
+  units('commit: a user who gets a tenant', 'who gets a tenant is not compared', async (storage, unit) => {
     const outcome = await right(storage, unit)
     const { put, was } = unit.writes[0] ?? { put: null, was: null }
     return outcome.code === 'taken' && put?.record.tenant !== was?.record.tenant ? OK : outcome
@@ -126,14 +130,14 @@ export const commitMistakes: Mistake[] = [
   grouped('commit: of concurrent keys with one start', 'a group of keys has one outcome'),
   units('commit: a row that is added while its owner', 'the owner is looked for before', async (storage, unit) => {
     const [write] = unit.writes
-    if (write === undefined || write.put === null || write.put.of === null || unit.writes.length > 1) return right(storage, unit)
+    if (write?.put == null || write.put.of === null || unit.writes.length > 1) return right(storage, unit)
     const owner = write.in === 'keyUses' ? 'apiKeys' : write.in === 'deliveries' ? 'webhooks' : 'users'
     const [there] = await storage.find(owner, [{ id: write.put.of }])
     if (there == null) return { code: 'changed', at: 0 }
     await turn()
     return right(storage, { ...unit, writes: [untyped({ ...write, put: { ...write.put, of: null } })] })
   }),
-  units('commit: units that meet crosswise', 'the rows of a unit are written one after the other', async (storage, unit) => {
+  units('commit: units that meet crosswise', 'rows are written one after the other', async (storage, unit) => {
     for (const [at, write] of unit.writes.entries()) {
       const outcome = await right(storage, { writes: [write], events: [], rewrites: [] })
       await turn()
@@ -144,7 +148,7 @@ export const commitMistakes: Mistake[] = [
   writes('commit: a mark that all writers move', 'marks are not kept', (write) => write.in === 'marks' ? null : write),
   units('commit: who reads a row again', 'versions of uses are not compared', (storage, unit) =>
     blindly(storage, unit, (there, write) => write.in === 'keyUses' || isPresent(there, write))),
-  units('commit: events are there for the units', 'events are recorded whatever becomes of the unit', async (storage, unit) => {
+  units('commit: events are there for the units', 'events are recorded in any case', async (storage, unit) => {
     const outcome = await right(storage, unit)
     if (outcome.code !== 'ok') await right(storage, { writes: [], events: unit.events, rewrites: [] })
     return outcome

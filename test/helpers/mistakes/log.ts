@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { EventRecord, Storage } from '../../../lib/storage/storage.ts'
 import { logs, type Mistake, right, store, units, untyped } from './wrappers.ts'
 
@@ -80,7 +79,7 @@ export const logMistakes: Mistake[] = [
   }),
   units('log.read, find: a change and its event', 'events are recorded after the unit', async (storage, unit) => {
     const outcome = await right(storage, { ...unit, events: [] })
-    void turn().then(turn).then(turn).then(() => right(storage, { writes: [], events: unit.events, rewrites: [] }))
+    setTimeout(() => { right(storage, { writes: [], events: unit.events, rewrites: [] }).catch(() => {}) }, 1)
     return outcome
   }),
   logs('log.prune: concurrent calls', 'calls at one time have one result', (log) => {
@@ -88,15 +87,19 @@ export const logMistakes: Mistake[] = [
     return { prune: (before, limit) => (running ??= log.prune(before, limit).finally(() => { running = null })) }
   }),
   units('commit, log.read: every member of an event', 'an event without an actor has no request', (storage, unit) =>
-    right(storage, { ...unit, events: unit.events.map((event) => event.actor === null ? { ...event, data: {} } : event) })),
+    right(storage, {
+      ...unit, events: unit.events.map((event) => event.actor === null ? { ...event, data: {} } : event)
+    })),
 
   store('open: repeated and concurrent calls', 'opening makes the tables anew', (storage) => {
     let opens = 0
     return {
       open: async (options) => {
-        if (++opens > 2) await storage.commit((await storage.users.list({ emailKey: null, words: null, fields: {} },
-          { order: 'asc', limit: 99, from: { offset: 0 } })).items.map((record) =>
-          ({ writes: [{ in: 'users', put: null, was: { record, keys: {}, of: null } }], events: [], rewrites: [] })))
+        if (++opens > 2) {
+          await storage.commit((await storage.users.list({ emailKey: null, words: null, fields: {} },
+            { order: 'asc', limit: 99, from: { offset: 0 } })).items.map((record) =>
+            ({ writes: [{ in: 'users', put: null, was: { record, keys: {}, of: null } }], events: [], rewrites: [] })))
+        }
         return storage.open(options)
       }
     }
@@ -138,7 +141,8 @@ export const logMistakes: Mistake[] = [
   })),
   (() => {
     let shared: Storage | null = null
-    return { name: 'there is one store', failed: 'open: stores that create() gives', make: (storage) => (shared ??= storage) }
+    const failed = 'open: stores that create() gives'
+    return { name: 'there is one store', failed, make: (storage) => (shared ??= storage) }
   })() satisfies Mistake,
   units('histories', 'the reason of a status is lost', (storage, unit) => right(storage, {
     ...unit,
@@ -147,6 +151,5 @@ export const logMistakes: Mistake[] = [
       : write)
   })),
   units('histories', 'an event is recorded with one unit of two', (storage, unit) =>
-    unit.writes.length > 1 && unit.events.length > 1 ? right(storage, { ...unit, events: unit.events.slice(1) }) : right(storage, unit))
+    right(storage, unit.writes.length > 1 && unit.events.length > 1 ? { ...unit, events: unit.events.slice(1) } : unit))
 ]
-

@@ -3,6 +3,7 @@ import { ALL, finds, keeps, lists, type Mistake, store, untyped, writes } from '
 
 const comes = (name: string): string => `commit, find, list: every member of the rows of ${name}`
 const pages = (name: string): string => `list: pages of ${name}`
+const NO_KEYS = { nameKey: '', nameWords: [], emailWords: [], fieldWords: [] }
 const text = (value: unknown): string => typeof value === 'string' ? value : ''
 const sortedJson = (value: unknown): unknown => typeof value === 'object' && value !== null && !Array.isArray(value)
   ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
@@ -26,18 +27,20 @@ export const rowMistakes: Mistake[] = [
   writes('commit, find: a user keeps the keys', 'keys that are not given are empty', (write) =>
     write.in !== 'users' || write.put === null || write.was === null
       ? write
-      : { ...write, put: { ...write.put, keys: { nameKey: '', nameWords: [], emailWords: [], fieldWords: [], ...write.put.keys } } }),
+      : { ...write, put: { ...write.put, keys: { ...NO_KEYS, ...write.put.keys } } }),
   keeps('commit: a text that can not be kept', 'a NUL ends a text', 'apiKeys', ({ name }) =>
     ({ name: text(name).split('\0')[0] })),
   finds('find: rows come in the order', 'rows come by id, each once', (rows, keys) => keys.length < 2
     ? rows
-    : [...new Map(rows.map((row) => [row?.record.id, row])).values()].sort((a, b) => (a?.record.id ?? '') < (b?.record.id ?? '') ? -1 : 1)),
+    : [...new Map(rows.map((row) => [row?.record.id ?? '', row])).entries()].sort().map(([, row]) => row)),
   store('find: a key is found by its start', 'a key that was found is remembered', ({ find }) => {
     const known = new Map<string, unknown>()
     return {
       async find (of, keys) {
         const rows = await find(of, keys)
-        for (const [i, key] of keys.entries()) if ('start' in key && !known.has(key.start)) known.set(key.start, rows[i])
+        for (const [i, key] of keys.entries()) {
+          if ('start' in key && !known.has(key.start)) known.set(key.start, rows[i])
+        }
         return untyped(keys.map((key, i) => 'start' in key ? known.get(key.start) : rows[i]))
       }
     }
@@ -69,7 +72,8 @@ export const rowMistakes: Mistake[] = [
     const { items, total } = await list({ ...query, page: ALL })
     const none = items.filter(({ record }) => 'dueAt' in record && record.dueAt === null)
     const offset = 'offset' in query.page.from ? query.page.from.offset : 0
-    return { items: [...none, ...items.filter((row) => !none.includes(row))].slice(offset, offset + query.page.limit), total }
+    const all = [...none, ...items.filter((row) => !none.includes(row))]
+    return { items: all.slice(offset, offset + query.page.limit), total }
   }),
   lists(pages('idempotency'), 'the bound is not among what is up to it', (list, query) => list(query.upTo === undefined
     ? query

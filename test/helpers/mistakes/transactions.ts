@@ -68,7 +68,9 @@ export const transactionMistakes: Mistake[] = [
         return {
           ...joined,
           commit (all) {
-            for (const { put } of all.flatMap((unit) => unit.writes)) if (put !== null) known.set(put.record.id, put.record)
+            for (const { put } of all.flatMap((unit) => unit.writes)) {
+              if (put !== null) known.set(put.record.id, put.record)
+            }
             return joined.commit(all)
           }
         }
@@ -84,7 +86,7 @@ export const transactionMistakes: Mistake[] = [
       }
     }
   }),
-  inTransaction('join: afterCommit of a rolled back', 'callbacks are those of the store', ({ afterCommit }, storage) => {
+  inTransaction('join: afterCommit of a rolled back', 'callbacks are shared', ({ afterCommit }, storage) => {
     const all: Array<() => void> = Object(sharedOf(storage)).callbacks ??= []
     return {
       afterCommit (callback) {

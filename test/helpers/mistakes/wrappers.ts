@@ -41,18 +41,22 @@ export const keeps = (
 
 /** A mistake in look-ups. */
 export function finds (
-  failed: string, name: string, wrong: (rows: Array<AnyRow | null>, keys: readonly RowKey[], of: CollectionName) => unknown
+  failed: string,
+  name: string,
+  wrong: (rows: Array<AnyRow | null>, keys: readonly RowKey[], of: CollectionName) => unknown
 ): Mistake {
   return store(failed, name, ({ find }) => ({
     find: async (of, keys) => untyped(wrong(untyped(await find(of, keys)), keys, of))
   }))
 }
 
+type List = (query: RowsQuery) => Promise<{ items: AnyRow[], total: number }>
+
 /** A mistake in lists. */
 export function lists (
   failed: string,
   name: string,
-  wrong: (list: (query: RowsQuery) => Promise<{ items: AnyRow[], total: number }>, query: RowsQuery, of: Listed) => unknown
+  wrong: (list: List, query: RowsQuery, of: Listed) => unknown
 ): Mistake {
   return store(failed, name, ({ list }) => ({
     list: async (of, query) => untyped(await wrong(async (asked) => untyped(await list(of, asked)), query, of))
@@ -60,7 +64,9 @@ export function lists (
 }
 
 /** A mistake in the log. `log` is the right one, whose methods need it. */
-export function logs (failed: string, name: string, wrong: (log: EventLog, storage: Storage) => Partial<EventLog>): Mistake {
+export function logs (
+  failed: string, name: string, wrong: (log: EventLog, storage: Storage) => Partial<EventLog>
+): Mistake {
   return store(failed, name, (storage) => {
     const { log } = storage
     const whole: EventLog = {
