@@ -5,9 +5,10 @@ import { repositoryOf } from '../../../lib/storage/repository.ts'
 import type { Outcome } from '../../../lib/storage/storage.ts'
 import { asOfServer } from './on-stores.ts'
 import {
-  addKey, addWebhooks, concurrently, create, deliveryOf, idOf, keyed, purge, putAway, RACERS, remove, rename, restore,
-  revoke, rotate, SINGLE, tally, touch, update, userOf
+  addKey, concurrently, create, idOf, keyed, purge, putAway, RACERS, remove, rename, restore, revoke, rotate, SINGLE,
+  tally, touch, update, userOf
 } from './values.ts'
+import { addWebhooks, deliveryOf } from './webhook-values.ts'
 
 /** A repository that remembers rows, and what its store is asked for. */
 function watched () {
