@@ -2,9 +2,7 @@
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { ApiKeyRecord } from '../../../lib/storage/storage.ts'
 import { rules } from './on-stores.ts'
-import {
-  addKey, addKeys, apiKeyOf, idOf, idsOf, keysIn, revoke, rotate, timeOf, touch, upTo
-} from './values.ts'
+import { addKey, addKeys, apiKeyOf, idOf, idsOf, keysIn, revoke, rotate, timeOf, touch, upTo } from './values.ts'
 
 const NOT_FOUND = { code: 'not_found' }
 const INACTIVE = { code: 'api_key_inactive' }

@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
 import { rules, rulesOutside } from './on-stores.ts'
 import {
-  after, ATOMIC, concurrently, create, done, eventOf, everythingIn, holdersOf, idOf, idsOf, keyed, onlyVersion, putAway,
-  RACERS, readdress, remove, rename, restore, SINGLE, tally, update, userOf, usersIn
+  after, ATOMIC, concurrently, create, done, eventOf, everythingIn, holdersOf, idOf, idsOf, keyed, onlyVersion,
+  putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, update, userOf, usersIn
 } from './values.ts'
 
 const REFUSE = (): { refused: string[] } => ({ refused: ['why'] })

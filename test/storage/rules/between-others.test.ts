@@ -1,9 +1,9 @@
 // Writes of keys, webhooks and tenants between whose reading and writing another process has written.
 import { makes, testAmid, writesKeys } from './between.ts'
 import {
-  addKey, addWebhooks, after, create, deliver, deliveriesIn, deliveryOf, idOf, keysIn,
-  remove, rename, revoke, rotate, timeOf, touch, update, userOf, usersIn, webhookOf
+  addKey, after, create, idOf, keysIn, remove, rename, revoke, rotate, timeOf, touch, update, userOf, usersIn
 } from './values.ts'
+import { addWebhooks, deliver, deliveriesIn, deliveryOf, webhookOf } from './webhook-values.ts'
 
 const ADMIN = { scopes: ['keys:write'] }
 const KEEP = { keepOneWith: ['keys:write'] }

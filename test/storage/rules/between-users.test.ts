@@ -2,8 +2,8 @@
 import type { Repository } from '../../../lib/storage/repository.ts'
 import { calls, makes, testAmid } from './between.ts'
 import {
-  after, ATOMIC, awayIn, create, done, eventOf, eventsIn, idOf, keyed, onlyVersion,
-  purge, putAway, remove, rename, restore, SINGLE, timeOf, update, userOf, usersIn
+  after, ATOMIC, awayIn, create, done, eventOf, eventsIn, idOf, keyed, onlyVersion, purge, putAway, remove, rename,
+  restore, SINGLE, timeOf, update, userOf, usersIn
 } from './values.ts'
 
 const NOT_FOUND = { code: 'not_found' }

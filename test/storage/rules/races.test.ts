@@ -1,7 +1,8 @@
 // Concurrent calls of one process, judged by what is there afterwards.
 import { rulesOutside } from './on-stores.ts'
 import {
-  concurrently, create, done, idOf, onlyVersion, RACERS, readdress, remove, rename, tally, update, upTo, userOf, usersIn
+  concurrently, create, done, idOf, onlyVersion, RACERS, readdress, remove, rename, tally, update, upTo, userOf,
+  usersIn
 } from './values.ts'
 
 rulesOutside('of concurrent creations with one address, one unique value or one id one is made', async (

@@ -3,11 +3,13 @@ import { test } from 'tap'
 import { memory } from '../../../adapters/memory/index.ts'
 import { repositoryOf } from '../../../lib/storage/repository.ts'
 import type { Outcome } from '../../../lib/storage/storage.ts'
+import { until } from '../../helpers/until.ts'
 import { asOfServer } from './on-stores.ts'
 import {
-  addKey, addWebhooks, concurrently, create, deliveryOf, idOf, keyed, purge, putAway, RACERS, remove, rename, restore,
-  revoke, rotate, SINGLE, tally, touch, update, userOf
+  addKey, concurrently, create, idOf, keyed, purge, putAway, RACERS, remove, rename, restore, revoke, rotate, SINGLE,
+  tally, touch, update, userOf
 } from './values.ts'
+import { addWebhooks, deliveryOf } from './webhook-values.ts'
 
 /** A repository that remembers rows, and what its store is asked for. */
 function watched () {
@@ -41,6 +43,7 @@ test('a write reads what it does not know', async (t) => {
     [update(1, rename('A')), ['commit']],
     [update(1, rename('A')), ['users.find']],
     [putAway(1), ['find users', 'commit']],
+    [update(1, rename('B')), ['users.find']],
     [restore(1), ['find trash', 'commit']],
     [update(1, rename('B')), ['commit']],
     [remove(1), ['commit']],
@@ -129,10 +132,27 @@ test('a store that does not answer for a unit is at fault', async (t) => {
   for (const [name, write] of writes) await t.rejects(write, { code: 'fault' }, name)
 })
 
-test('writers of one user wait for each other, and those of others do not', async (t) => {
+test('writers of one user wait for each other', async (t) => {
   const { repository: { users }, calls } = watched()
   await users.writeOne(create(userOf(1)))
   calls.splice(0)
   const { values } = await concurrently((i) => users.writeOne(update(1, rename(`Name ${i}`))))
   t.strictSame([tally(values), calls], [{ done: RACERS }, Array(RACERS).fill('commit')])
+})
+
+test('new users, and writers of several, do not wait for each other', async (t) => {
+  const storage = memory()
+  for (const n of [1, 2]) await repositoryOf(storage).users.writeOne(create(userOf(n)))
+  let arrived = 0
+  const { users } = repositoryOf({
+    ...storage,
+    async commit (units) {
+      arrived++
+      await until('the commit of the other one', () => arrived % 2 === 0)
+      return storage.commit(units)
+    }
+  })
+  for (const writes of [[create(userOf(3)), create(userOf(4))], [update(1, rename('A')), update(2, rename('A'))]]) {
+    t.strictSame(tally(await Promise.all(writes.map((write) => users.writeOne(write)))), { done: 2 })
+  }
 })

@@ -5,9 +5,10 @@ import { type Repository, repositoryIn, repositoryOf } from '../../../lib/storag
 import { knexHosts } from '../../helpers/knex-hosts.ts'
 import { from } from '../../helpers/level.ts'
 import {
-  addKey, addWebhooks, after, awayIn, create, deliver, deliveriesIn, deliveryOf, done, eventOf, eventsIn, idOf, idsOf,
-  keyed, keysIn, purge, putAway, readdress, remove, rename, restore, rotate, timeOf, update, userOf, usersIn, webhookOf
+  addKey, after, awayIn, create, done, eventOf, eventsIn, idOf, idsOf, keyed, keysIn, purge, putAway, readdress,
+  remove, rename, restore, rotate, timeOf, update, userOf, usersIn
 } from './values.ts'
+import { addWebhooks, deliver, deliveriesIn, deliveryOf, webhookOf } from './webhook-values.ts'
 
 const event = (n: number, type: string) => ({ event: eventOf(n, type) })
 

@@ -1,9 +1,9 @@
 // What it means that users are put away, restored and purged.
 import { rules, rulesOutside } from './on-stores.ts'
 import {
-  after, awayIn, concurrently, create, done, everyone, firstPage, holdersOf, idempotencyOf, idOf, idsOf,
-  keyed, onlyVersion, purge, putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, timeOf, update, upTo,
-  userOf, usersIn
+  after, awayIn, concurrently, create, done, everyone, firstPage, holdersOf, idempotencyOf, idOf, idsOf, keyed,
+  onlyVersion, purge, putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, timeOf, update, upTo, userOf,
+  usersIn
 } from './values.ts'
 
 const DESK = { type: 'api_key', id: idOf('key', 7), name: 'Desk' }

@@ -2,7 +2,7 @@
 import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type {
-  ApiKeyRecord, DeliveryRecord, EventRecord, Idempotency, NewEvent, UserKeys, UserRecord, VersionGuard, WebhookRecord
+  ApiKeyRecord, EventRecord, Idempotency, NewEvent, UserKeys, UserRecord, VersionGuard
 } from '../../../lib/storage/storage.ts'
 import type { ApiKeyWrite } from '../../../lib/storage/api-key-writes.ts'
 import type { UserWrite, WritesOptions } from '../../../lib/storage/user-writes.ts'
@@ -58,6 +58,15 @@ export const readdress = (value: string) => ({ email: { value, key: value.toLowe
 
 export const create = (user: UserRecord, more: More<'create'> = {}): Of<UserWrite, 'create'> =>
   ({ type: 'create', user, keys: keysOf(user), event: null, ...more })
+
+/** Adds users to a tenant, with an event of each. */
+export async function addTo (
+  { write }: { write: Repository['users']['writeOne'] }, tenant: string | undefined, ...numbers: number[]
+): Promise<void> {
+  for (const n of numbers) {
+    await write(create(userOf(n), { event: eventOf(n, 'user.created') }), { tenant })
+  }
+}
 
 /** At the moment 900 unless another is given. */
 export const update = (
@@ -146,58 +155,6 @@ export const revoke = (
 
 export const touch = (n: number, at: number, ifBefore: number): ApiKeyWrite =>
   ({ type: 'touch', id: idOf('key', n), usedAt: timeOf(at), ifBefore: timeOf(ifBefore) })
-
-export function webhookOf (n: number, members: Partial<WebhookRecord> = {}): WebhookRecord {
-  return {
-    id: idOf('whk', n),
-    url: `https://example.org/hooks/${n}`,
-    types: ['user.*', 'api_key.created'],
-    description: `Webhook ${n}`,
-    enabled: true,
-    disabledReason: null,
-    secrets: [{ text: `whsec_${n}`, expiresAt: null }],
-    after: null,
-    failingSince: null,
-    pausedUntil: null,
-    createdAt: timeOf(n),
-    updatedAt: timeOf(n),
-    ...members
-  }
-}
-
-/** The nth delivery: of the nth event to the first endpoint, due at the nth moment. */
-export function deliveryOf (n: number, members: Partial<DeliveryRecord> = {}): DeliveryRecord {
-  return {
-    id: idOf('dlv', n),
-    webhook: idOf('whk', 1),
-    event: idOf('evt', n),
-    type: 'user.created',
-    status: 'pending',
-    dueAt: timeOf(n),
-    claims: 0,
-    failures: 0,
-    attempts: [],
-    testEvent: null,
-    createdAt: timeOf(n),
-    ...members
-  }
-}
-
-export const SUCCEEDED = { status: 'succeeded', dueAt: null } as const
-
-export async function addWebhooks ({ webhooks }: Repository, ...numbers: number[]): Promise<void> {
-  for (const n of numbers) await webhooks.insert(webhookOf(n))
-}
-
-/** Adds or overwrites deliveries of an endpoint. */
-export async function deliver ({ webhooks }: Repository, deliveries: DeliveryRecord[], webhook = 1): Promise<void> {
-  if (await webhooks.change(idOf('whk', webhook), null, () => ({ deliveries })) === null) throw new Error('no endpoint')
-}
-
-/** The deliveries of an endpoint, oldest first. */
-export async function deliveriesIn ({ webhooks }: Repository, webhook = 1): Promise<DeliveryRecord[]> {
-  return (await webhooks.listDeliveries(idOf('whk', webhook), { offset: 0, limit: 1000 })).items.toReversed()
-}
 
 export const everyone = { emailKey: null, words: null, fields: {} }
 export const firstPage = (limit = 1000) => ({ order: 'asc', limit, from: { offset: 0 } } as const)

@@ -1,9 +1,7 @@
 // Concurrent changes of endpoints and claims of deliveries, judged by what is there afterwards.
 import { rulesOutside } from './on-stores.ts'
-import {
-  addWebhooks, concurrently, deliver, deliveriesIn, deliveryOf, eventOf, idOf, RACERS, SUCCEEDED, timeOf, upTo,
-  webhookOf
-} from './values.ts'
+import { concurrently, eventOf, idOf, RACERS, timeOf, upTo } from './values.ts'
+import { addWebhooks, deliver, deliveriesIn, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
 
 const FIRST = idOf('whk', 1)
 const CLAIM = { now: timeOf(50), until: timeOf(60), limit: 4 }

@@ -2,9 +2,8 @@
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { EventRecord, WebhookRecord } from '../../../lib/storage/storage.ts'
 import { rules } from './on-stores.ts'
-import {
-  addWebhooks, deliver, deliveriesIn, deliveryOf, eventOf, firstPage, idOf, idsOf, SUCCEEDED, timeOf, upTo, webhookOf
-} from './values.ts'
+import { eventOf, firstPage, idOf, idsOf, timeOf, upTo } from './values.ts'
+import { addWebhooks, deliver, deliveriesIn, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
 
 const FIRST = idOf('whk', 1)
 const FAILED = {
