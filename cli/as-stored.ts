@@ -7,9 +7,8 @@ const user = ({ fields, ...members }: UserRecord) => ({ ...members, ...fields })
 export const asStored = {
   user,
   userJson (record: UserRecord): string {
-    const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
-    const shown = { id, name, email, ...fields, status, statusReason, version, createdAt, updatedAt }
-    return JSON.stringify(tenant === undefined ? shown : { ...shown, tenant })
+    const { id, name, email, fields, ...rest } = record
+    return JSON.stringify({ id, name, email, ...fields, ...rest })
   },
   deletedUser: (deleted: DeletedUser) =>
     ({ ...user(deleted.user), deletedAt: deleted.deletedAt, deletedBy: deleted.deletedBy })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
+import { type Call, FROM_PROCESS } from '../lib/core/context.ts'
 import { isTenant, TENANT_FORM } from '../lib/core/tenant.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { UsageError } from './failure.ts'
@@ -65,6 +66,17 @@ export function requireTenant (tenant: string, place: string): void {
 export function tenantOf ({ tenant }: TenantOptions): string | undefined {
   if (tenant !== undefined) requireTenant(tenant, '--tenant')
   return tenant
+}
+
+/** A service, and the call of whoever uses it here. */
+export interface Bound<Service> {
+  service: Service
+  call: Call
+}
+
+/** Where the calls of a command come from. @throws UsageError */
+export function callOf (options: TenantOptions): Call {
+  return { ...FROM_PROCESS, tenant: tenantOf(options) }
 }
 
 type Work = (storage: KnexStorage, output: Output) => Promise<void>

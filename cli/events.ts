@@ -4,7 +4,7 @@ import { createEventLog } from '../lib/events/log.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { createTail } from '../lib/events/tail.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'
-import { tenantOf, type TenantOptions } from './common.ts'
+import { callOf, type TenantOptions } from './common.ts'
 import { Refusal } from './failure.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
@@ -62,7 +62,6 @@ function listLine (event: LoggedEvent, when: string): string {
 function logOf ({ log }: Storage, output: Output, options: TenantOptions) {
   const service = createEventLog({
     log,
-    tenant: tenantOf(options),
     // Own fields as they are stored: the command line does not know the host's schema.
     present: eventPresenter({ pastFields: (fields) => fields, showsTenant: true }),
     pageSize: { default: PAGE, max: PAGE },
@@ -74,7 +73,7 @@ function logOf ({ log }: Storage, output: Output, options: TenantOptions) {
   async function print (events: readonly LoggedEvent[], lineOf = tailLine): Promise<void> {
     for (const event of events) await (output.json ? output.value(event) : output.line(lineOf(event)))
   }
-  return { service, print }
+  return { service, print, call: callOf(options) }
 }
 
 /** The parameters of the feed that options name. */
@@ -84,11 +83,13 @@ function queryOf ({ type, subject, actor, since, until }: EventListOptions): Rec
 }
 
 /** Prints the newest events, the newest first. */
-export async function listEvents (storage: Storage, output: Output, options: EventListOptions & TenantOptions): Promise<void> {
+export async function listEvents (
+  storage: Storage, output: Output, options: EventListOptions & TenantOptions
+): Promise<void> {
   const { limit = '20' } = options
-  const { service, print } = logOf(storage, output, options)
+  const { service, print, call } = logOf(storage, output, options)
   const query = { ...queryOf(options), order: 'desc', limit: /^\d+$/.test(limit) ? Number(limit) : limit }
-  const { events } = await service.feed(query)
+  const { events } = await service.feed(query, call)
   await print(events, (event) => listLine(event, output.moment(event.timestamp).padEnd(LONGEST_AGO)))
 }
 
@@ -99,10 +100,10 @@ export async function tailEvents (
   { after, follow, ...options }: TailOptions & TenantOptions,
   signal: AbortSignal
 ): Promise<void> {
-  const { service, print } = logOf(storage, output, options)
+  const { service, print, call } = logOf(storage, output, options)
   const query = { ...queryOf(options), ...(after !== undefined && { after }) }
   if (follow) {
-    const { parts } = await service.follow(query)
+    const { parts } = await service.follow(query, call)
     // A process that only waits for events would end.
     const waiting = setInterval(() => {}, 60_000)
     try {
@@ -116,7 +117,7 @@ export async function tailEvents (
     return
   }
   for (let next: object = query, more = true; more && !signal.aborted && output.isWhole();) {
-    const page = await service.feed({ ...next })
+    const page = await service.feed({ ...next }, call)
     await print(page.events)
     more = page.more
     next = { ...query, after: page.position }

@@ -49,7 +49,6 @@ export async function exportUsers (
   const warn = (_details: object, message: string): void => output.note(message)
   const users = createUsersService({
     repository: repositoryOf(storage),
-    scope: { tenant: tenantOf(options) },
     fields: null,
     pageSize: { default: 1, max: 1 },
     requireIfMatch: false,
@@ -72,7 +71,7 @@ export async function exportUsers (
   const given = QUERY.flatMap((name) => options[name] === undefined ? [] : [[name, options[name]] as const])
   let opened: Export
   try {
-    opened = open(Object.fromEntries(given))
+    opened = open(Object.fromEntries(given), { tenant: tenantOf(options) })
   } catch (error) {
     if (fields === null && namesUnknownColumn(error)) output.note('columns of your own need --fields <file>')
     throw error

@@ -9,11 +9,10 @@ import type { HostFields } from '../lib/fields/host-fields.ts'
 import { createReporter, MAX_REFUSED, summaryLine } from '../lib/transfer/import-answer.ts'
 import type { OnConflict } from '../lib/transfer/import-judge.ts'
 import type { ImportSettings } from '../lib/transfer/import-settings.ts'
-import { createImports, type Import, type ImportSummary } from '../lib/transfer/import.ts'
+import { createImports, type Import, type ImportParts, type ImportSummary } from '../lib/transfer/import.ts'
 import type { ImportResult } from '../lib/transfer/import-run.ts'
-import type { RowTenants } from '../lib/transfer/row-tenants.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
-import { tenantOf, type TenantOptions } from './common.ts'
+import { callOf } from './common.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
 import { untilInterrupted } from './interruption.ts'
@@ -109,11 +108,9 @@ function settingsOf (options: ImportingOptions): ImportSettings {
 async function rowTenantsOf (
   storage: Storage,
   fields: HostFields | null,
-  { tenant }: TenantOptions,
   namesTenants: boolean
-): Promise<RowTenants> {
+): Promise<ImportParts['tenants']> {
   if (fields?.has('tenant') === true) return 'none'
-  if (tenant !== undefined) return { only: tenant }
   return namesTenants || await hasTenants(storage) ? 'required' : 'optional'
 }
 
@@ -136,10 +133,9 @@ export async function importUsers (
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
-  const scope = { tenant: tenantOf(options) }
-  const parts = { repository: repositoryOf(storage), scope, fields, publish () {}, makeEvent, hasTrash: true }
-  const tenants = await rowTenantsOf(storage, fields, options, namesTenants)
-  const opened = createImports({ ...parts, tenants })(settingsOf(options))
+  const parts = { repository: repositoryOf(storage), fields, publish () {}, makeEvent, hasTrash: true }
+  const tenants = await rowTenantsOf(storage, fields, namesTenants)
+  const opened = createImports({ ...parts, tenants })(settingsOf(options), callOf(options))
   const { summary, results } = opened
   const progress = createProgress(process.stderr)
   const { rows, isCut, close } = untilInterrupted(rowsOf(opened))

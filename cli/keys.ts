@@ -1,14 +1,16 @@
 import { type ApiKey } from '../lib/api-keys/record.ts'
 import type { ApiKeyInput } from '../lib/api-keys/rules.ts'
 import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
-import { type ApiKeysService, createApiKeysService, type NewApiKey } from '../lib/api-keys/service.ts'
+import {
+  type ApiKeysService, createApiKeysService, type NewApiKey, UNBOUNDED, UNGUARDED
+} from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
 import { newEvent } from '../lib/storage/recorded-events.ts'
 import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/storage/storage-rules.ts'
 import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
-import { tenantOf, type TenantOptions } from './common.ts'
+import { type Bound, callOf, type TenantOptions } from './common.ts'
 import { keyOptions } from '../lib/mount/option-groups.ts'
 import { secretOf } from './environment.ts'
 import { UsageError } from './failure.ts'
@@ -41,12 +43,13 @@ export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
 }
 
 /** The keys of a storage. `isLogged`: changes are recorded. @throws TypeError as `settingsOf` does */
-export function keysOf (storage: Storage, options: KeyOptions & TenantOptions, isLogged: boolean): ApiKeysService {
+export function keysOf (
+  storage: Storage, options: KeyOptions & TenantOptions, isLogged: boolean
+): Bound<ApiKeysService> {
   const { prefix: keyPrefix, pepper: peppers } = settingsOf(options)
   const repository = repositoryOf(storage)
-  return createApiKeysService({
+  const service = createApiKeysService({
     repository,
-    tenant: tenantOf(options),
     verifier: createVerifier({ repository, peppers, ttl: 0 }),
     // The servers count, and store it themselves.
     flushUses: async () => {},
@@ -58,6 +61,7 @@ export function keysOf (storage: Storage, options: KeyOptions & TenantOptions, i
     // The server's option is not known here.
     tenants: true
   })
+  return { service, call: callOf(options) }
 }
 
 async function show (output: Output, made: NewApiKey): Promise<void> {
@@ -112,7 +116,9 @@ function rateLimitOf (text: string): { max: number, window: number } {
 }
 
 /** Creates a key and shows its text. @throws UsageError, UsersError */
-export async function createKey (keys: ApiKeysService, output: Output, options: CreateKeyOptions): Promise<void> {
+export async function createKey (
+  { service: keys, call }: Bound<ApiKeysService>, output: Output, options: CreateKeyOptions
+): Promise<void> {
   const { name, scopes, owner, addresses, rateLimit } = options
   const expiry = expiryOf(options)
   const wanted = scopes?.split(',').map((scope) => scope.trim())
@@ -127,7 +133,7 @@ export async function createKey (keys: ApiKeysService, output: Output, options: 
     ...(owner !== undefined && { owner }),
     ...(addresses !== undefined && { addresses: addresses.split(',').map((network) => network.trim()) }),
     ...(rateLimit !== undefined && { rateLimit: rateLimitOf(rateLimit) })
-  }))
+  }, { ...UNBOUNDED, ...call }))
 }
 
 function stateOf (key: ApiKey, now: number): Cell {
@@ -136,10 +142,10 @@ function stateOf (key: ApiKey, now: number): Cell {
 }
 
 /** Shows every key, oldest first. @throws UsersError */
-export async function listKeys (keys: ApiKeysService, output: Output): Promise<void> {
+export async function listKeys ({ service: keys, call }: Bound<ApiKeysService>, output: Output): Promise<void> {
   const all: ApiKey[] = []
   for (let page = 1; ; page++) {
-    const { items, more } = await keys.list({ page, limit: PAGE })
+    const { items, more } = await keys.list({ page, limit: PAGE }, call)
     all.push(...items)
     if (!more) break
   }
@@ -159,8 +165,10 @@ export async function listKeys (keys: ApiKeysService, output: Output): Promise<v
 }
 
 /** Shows how often a key was used on each day, oldest first. @throws UsersError */
-export async function showUses ({ uses }: ApiKeysService, output: Output, id: string): Promise<void> {
-  const days = await uses?.(id) ?? []
+export async function showUses (
+  { service: { uses }, call }: Bound<ApiKeysService>, output: Output, id: string
+): Promise<void> {
+  const days = await uses?.(id, call.tenant) ?? []
   if (output.json) return output.value(days)
   if (days.length === 0) output.note('No use is stored: the servers count them with the option apiKeys.countUses.')
   else await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
@@ -170,7 +178,7 @@ export interface RotateKeyOptions extends ExpiryOptions { overlap?: string }
 
 /** Creates a key's successor and shows its text. @throws UsageError, UsersError */
 export async function rotateKey (
-  keys: ApiKeysService,
+  { service: keys, call }: Bound<ApiKeysService>,
   output: Output,
   id: string,
   options: RotateKeyOptions
@@ -179,17 +187,17 @@ export async function rotateKey (
   await show(output, await keys.rotate(id, {
     ...expiryOf(options),
     ...(overlap !== undefined && { overlap: secondsOf(overlap) })
-  }))
+  }, { ...UNBOUNDED, ...call }))
 }
 
 /** Revokes a key. @throws UsersError */
 export async function revokeKey (
-  keys: ApiKeysService,
+  { service: keys, call }: Bound<ApiKeysService>,
   output: Output,
   id: string,
   { successors }: { successors: boolean }
 ): Promise<void> {
-  const key = await keys.revoke(id, { successors })
+  const key = await keys.revoke(id, { successors }, { ...UNGUARDED, ...call })
   if (output.json) return output.value(key)
   for (const successor of key.successors ?? []) await output.line(`${successor.id} is revoked, which came from it.`)
   const when = 'within apiKeys.cache, 5 seconds by default'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import type { UserStatus } from '../lib/storage/storage.ts'
 import type { UsersService } from '../lib/users/service.ts'
-import { type Common, withStorage, withTenantOption } from './common.ts'
+import { type Bound, type Common, withStorage, withTenantOption } from './common.ts'
 import type { Output } from './output.ts'
 import {
   deleteUser, listDeleted, listUsers, type ListOptions, purge, type PurgeOptions, restoreUser, revertUser, setStatus,
@@ -18,7 +18,9 @@ function withChecked (options: Options, work: (storage: KnexStorage, output: Out
   })
 }
 
-function withUsers (options: Options, work: (users: UsersService, output: Output) => Promise<void>): Promise<void> {
+function withUsers (
+  options: Options, work: (users: Bound<UsersService>, output: Output) => Promise<void>
+): Promise<void> {
   return withChecked(options, async (storage, output) => work(await usersOf(storage, options), output))
 }
 

@@ -6,7 +6,7 @@ import type { Storage, UserRecord, UserStatus } from '../lib/storage/storage.ts'
 import type { DeletedUser } from '../lib/storage/trash.ts'
 import { createUsersService, type UsersService } from '../lib/users/service.ts'
 import { asStored } from './as-stored.ts'
-import { tenantOf, type TenantOptions } from './common.ts'
+import { type Bound, callOf, tenantOf, type TenantOptions } from './common.ts'
 import { actorText } from './events.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
@@ -35,11 +35,10 @@ export interface PurgeOptions extends UserOptions {
  * The users of a storage. A deletion puts a user away, because the command line does not know whether a server has the
  * option `trash`, and a purge is a command of its own.
  */
-export async function usersOf (storage: Storage, options: UserOptions): Promise<UsersService> {
+export async function usersOf (storage: Storage, options: UserOptions): Promise<Bound<UsersService>> {
   const makeEvent = await isLogged(storage) ? newEvent : () => null
-  return createUsersService({
+  const service = createUsersService({
     repository: repositoryOf(storage),
-    scope: { tenant: tenantOf(options) },
     fields: options.fields === undefined ? null : await fieldsIn(options.fields),
     pageSize: { default: PAGE, max: PAGE },
     requireIfMatch: false,
@@ -49,6 +48,7 @@ export async function usersOf (storage: Storage, options: UserOptions): Promise<
     publish () {},
     makeEvent
   })
+  return { service, call: callOf(options) }
 }
 
 /** Says what became of a user; in JSON it is the user. */
@@ -58,13 +58,14 @@ async function show (output: Output, user: UserRecord, what: string): Promise<vo
 
 /** Gives a user a status. Without a reason it has none. @throws UsersError */
 export async function setStatus (
-  users: UsersService,
+  { service: users, call }: Bound<UsersService>,
   output: Output,
   id: string,
   status: UserStatus,
   reason: string | undefined
 ): Promise<void> {
-  await show(output, await users.change(id, { status, statusReason: reason ?? null }, {}, false), `is ${status}.`)
+  const user = await users.change(id, { status, statusReason: reason ?? null }, {}, false, call)
+  await show(output, user, `is ${status}.`)
 }
 
 /** Options of a list. */
@@ -76,7 +77,7 @@ export interface ListOptions {
 
 /** Shows users, with their number. @throws UsersError */
 export async function listUsers (
-  users: UsersService,
+  { service: users, call }: Bound<UsersService>,
   output: Output,
   words: readonly string[],
   { status, sort, limit = '20' }: ListOptions
@@ -86,7 +87,7 @@ export async function listUsers (
     ...(status !== undefined && { status }),
     ...(sort !== undefined && { sort }),
     limit: /^\d+$/.test(limit) ? Number(limit) : limit
-  })
+  }, call)
   if (output.json) return output.value({ data: items.map(asStored.user), total })
   const rows = items.map(({ id, name, email, status, createdAt }): Cell[] => {
     const state: Cell = status === 'active' ? { text: status } : { text: status, tone: 'warning' }
@@ -98,8 +99,10 @@ export async function listUsers (
 }
 
 /** Puts a user away. @throws UsersError */
-export async function deleteUser (users: UsersService, output: Output, id: string): Promise<void> {
-  await users.remove(id, {})
+export async function deleteUser (
+  { service: users, call }: Bound<UsersService>, output: Output, id: string
+): Promise<void> {
+  await users.remove(id, {}, call)
   if (output.json) return output.value({ id })
   await output.line(`${id} is deleted, and can be restored until it is purged.`)
 }
@@ -110,9 +113,9 @@ function lineOf ({ user: { id, name, email }, deletedAt, deletedBy }: DeletedUse
 }
 
 /** Shows the deleted users that can be restored, the latest first. @throws UsersError */
-export async function listDeleted (users: UsersService, output: Output): Promise<void> {
+export async function listDeleted ({ service: users, call }: Bound<UsersService>, output: Output): Promise<void> {
   for (let page = 1; output.isWhole(); page++) {
-    const { items, more } = await users.listDeleted({ page, limit: PAGE })
+    const { items, more } = await users.listDeleted({ page, limit: PAGE }, call)
     for (const each of items) {
       await (output.json ? output.value(asStored.deletedUser(each)) : output.line(lineOf(each, output)))
     }
@@ -121,15 +124,19 @@ export async function listDeleted (users: UsersService, output: Output): Promise
 }
 
 /** Restores a deleted user. @throws UsersError */
-export async function restoreUser (users: UsersService, output: Output, id: string): Promise<void> {
-  const { user } = await users.restore(id, {})
+export async function restoreUser (
+  { service: users, call }: Bound<UsersService>, output: Output, id: string
+): Promise<void> {
+  const { user } = await users.restore(id, {}, call)
   await show(output, user, 'is restored.')
 }
 
-async function purgeOlder (users: UsersService, output: Output, age: string, { tenant }: UserOptions): Promise<void> {
+async function purgeOlder (
+  { service, call: { tenant } }: Bound<UsersService>, output: Output, age: string
+): Promise<void> {
   if (tenant !== undefined) throw new UsageError('--older-than is for the users of all tenants: leave --tenant out')
   const before = new Date(Date.now() - secondsOf(age) * 1000).toISOString()
-  const count = await users.purgeExpired(before, () => true)
+  const count = await service.purgeExpired(before, () => true)
   if (output.json) return output.value({ users: count })
   await output.line(count === 1 ? '1 user is purged.' : `${count} users are purged.`)
 }
@@ -147,11 +154,11 @@ export async function purge (
     throw new Refusal(`${id === undefined ? 'These users' : 'The user'} could not be restored any more: confirm with ` +
       '--yes.')
   }
-  const users = await usersOf(storage, options)
-  if (id === undefined) return purgeOlder(users, output, String(olderThan), options)
+  const bound = await usersOf(storage, options)
+  if (id === undefined) return purgeOlder(bound, output, String(olderThan))
   // Without an event log there is nothing to erase.
   const erases = erase && await isLogged(storage)
-  await users.remove(id, erases ? { erase } : { purge: true })
+  await bound.service.remove(id, erases ? { erase } : { purge: true }, bound.call)
   if (output.json) return output.value({ id })
   await output.line(`${id} is purged${erases ? ', and its values are erased from its events' : ''}.`)
 }
@@ -159,8 +166,8 @@ export async function purge (
 /** Sets what an event changed back. @throws Refusal where no events are recorded, UsersError */
 export async function revertUser (storage: Storage, output: Output, id: string, event: string, options: UserOptions) {
   if (!await isLogged(storage)) throw new Refusal('no server records events in this database')
-  const users = await usersOf(storage, options)
-  const { user } = await users.revert(id, { event }, {})
+  const { service, call } = await usersOf(storage, options)
+  const { user } = await service.revert(id, { event }, {}, call)
   await show(output, user, `is what it was before ${event}.`)
 }
 
@@ -173,7 +180,7 @@ export async function writeSubject (
 ): Promise<void> {
   if (path !== '-') await requireReplaceable(path)
   const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
-  const document = await wholeSubject(createSubjects(repositoryOf(storage), tenantOf(options), asStored, present)(id))
+  const document = await wholeSubject(createSubjects(repositoryOf(storage), asStored, present)(id, tenantOf(options)))
   if (path === '-') return output.value(document)
   await writeFile(path, [JSON.stringify(document)])
 }

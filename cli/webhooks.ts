@@ -3,11 +3,12 @@ import type { Storage } from '../lib/storage/storage.ts'
 import type { Webhook } from '../lib/storage/webhook.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { parseNetwork } from '../lib/webhooks/addresses.ts'
+import { FROM_PROCESS } from '../lib/webhooks/call.ts'
 import { createDeliver } from '../lib/webhooks/deliver.ts'
 import { createSend } from '../lib/webhooks/send.ts'
 import { createWebhooksService, type WebhooksService } from '../lib/webhooks/service.ts'
 import { createTargets } from '../lib/webhooks/targets.ts'
-import { tenantOf, type TenantOptions } from './common.ts'
+import { type Bound, callOf, type TenantOptions } from './common.ts'
 import { isLogged } from './keys.ts'
 import { UsageError } from './failure.ts'
 import { type Output, writeOnce } from './output.ts'
@@ -39,24 +40,24 @@ function networksOf (list = ''): Array<ReturnType<typeof parseNetwork>> {
 export function webhooksOf (
   storage: Storage,
   { allowHttp = false, allowNetworks, ...options }: TargetOptions & TenantOptions
-): WebhooksService {
+): Bound<WebhooksService> {
   const { webhooks: store, events: log } = repositoryOf(storage)
   const targets = createTargets({ allowHttp, allowedNetworks: networksOf(allowNetworks) })
   // Own fields as they are stored: the command line does not know the host's schema.
   const present = eventPresenter({ pastFields: (fields) => fields, showsTenant: true })
   const deliver = createDeliver(log, createSend(targets), present)
-  return createWebhooksService({
+  const service = createWebhooksService({
     store,
     log,
     targets,
     pageSize: { default: PAGE, max: PAGE },
     deliver,
-    tenant: tenantOf(options),
     // One command does one thing, for whoever may do everything.
     gate: (_caller, work) => work(),
     maxWebhooks: Infinity,
     wake: () => {}
   })
+  return { service, call: callOf(options) }
 }
 
 function stateOf ({ enabled, disabledReason, failingSince }: Webhook, output: Output): Cell {
@@ -66,10 +67,12 @@ function stateOf ({ enabled, disabledReason, failingSince }: Webhook, output: Ou
 }
 
 /** Shows every webhook, oldest first. @throws UsersError */
-export async function listWebhooks (webhooks: WebhooksService, output: Output): Promise<void> {
+export async function listWebhooks (
+  { service: webhooks, call }: Bound<WebhooksService>, output: Output
+): Promise<void> {
   const all: Webhook[] = []
   for (let page = 1; ; page++) {
-    const { items, more } = await webhooks.list({ page, limit: PAGE })
+    const { items, more } = await webhooks.list({ page, limit: PAGE }, call)
     all.push(...items)
     if (!more) break
   }
@@ -89,11 +92,12 @@ export async function createWebhook (
   options: CreateWebhookOptions
 ): Promise<void> {
   const { url, types, description } = options
-  const { secret, webhook } = await webhooksOf(storage, options).create({
+  const { service, call } = webhooksOf(storage, options)
+  const { secret, webhook } = await service.create({
     url,
     ...(types !== undefined && { types: types.split(',').map((type) => type.trim()) }),
     ...(description !== undefined && { description })
-  })
+  }, { ...FROM_PROCESS, ...call })
   const lost = `${webhook.id} was made, and its secret is lost: ` +
     `make another with POST /webhooks/${webhook.id}/rotate-secret`
   if (output.json) return writeOnce(output, JSON.stringify({ ...webhook, secret }), lost)
@@ -104,13 +108,13 @@ export async function createWebhook (
 
 /** Delivers events again. @throws UsersError */
 export async function replayWebhook (
-  webhooks: WebhooksService,
+  { service: webhooks, call }: Bound<WebhooksService>,
   output: Output,
   id: string,
   { after, since }: { after?: string, since?: string }
 ): Promise<void> {
   const start = { ...(after !== undefined && { after }), ...(since !== undefined && { since }) }
-  const webhook = await webhooks.replay(id, start)
+  const webhook = await webhooks.replay(id, start, { ...FROM_PROCESS, ...call })
   if (output.json) await output.value(webhook)
   else await output.line(`${webhook.id}: the running servers deliver these events again within a few seconds.`)
 }

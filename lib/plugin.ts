@@ -13,7 +13,7 @@ import { createSecurityLog } from './http/logging/security-log.ts'
 import { requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
 import { checkOptions, type UsersOptions } from './mount/options.ts'
-import { operationsMaker } from './mount/own-operations.ts'
+import { ownOperations } from './mount/own-operations.ts'
 import { createRouting } from './mount/routing.ts'
 import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
@@ -76,11 +76,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const schema = fields?.schema ?? NO_FIELDS
   const guards = { identify, rateLimits, securityLog }
   const { tenants } = services
-  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, uses, tenants })
-  const path = await routing.add(host, (scope) => {
-    const operationsOn = operationsMaker(scope, options, { ...guards, repository, fields: schema, limits, tenants })
-    return { operations: operationsOn(services), ofTenant: operationsOn }
-  })
+  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, uses })
+  const path = await routing.add(host, (scope) =>
+    ownOperations(scope, options, services, { ...guards, repository, fields: schema, limits, tenants }))
   keepMount({ log, repository, fields: schema, options, services, membership, routing, path })
 }
 

@@ -1,11 +1,10 @@
 import type { LookupFunction } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import { defaulted, type Option, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { fromStorage } from './storage/storage-errors.ts'
 import { Type } from './core/typebox.ts'
-import { requireMount, type Seen } from './mount/mounts.ts'
+import { requireMount } from './mount/mounts.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { flag, method, positive } from './mount/option-schemas.ts'
 import { isNetwork, type Network, parseNetwork } from './webhooks/addresses.ts'
@@ -13,14 +12,12 @@ import { createGate, sharesOf } from './webhooks/bounds.ts'
 import { createDeliver } from './webhooks/deliver.ts'
 import { createWebhooks } from './webhooks/in-process.ts'
 import { createSend } from './webhooks/send.ts'
-import { createWebhooksService, type WebhooksService } from './webhooks/service.ts'
+import { createWebhooksService } from './webhooks/service.ts'
 import { createTargets } from './webhooks/targets.ts'
 import { createWorker } from './webhooks/worker.ts'
 
 const PRUNE_MINUTES = 10
 const PRUNED_TOGETHER = 1000
-// The services of those tenants are kept that were used last.
-const TENANTS_KEPT = 1000
 const MAX_WEBHOOKS = 200
 const MAX_IN_FLIGHT = 50
 // Seconds: 30 days, and a hundred years.
@@ -120,22 +117,13 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   })
 
   const gate = createGate(shares)
-  const services = new LRUCache<string, WebhooksService>({ max: TENANTS_KEPT })
-  /** The service of a tenant, or of all: the creations of a service are made in turn. */
-  function serviceOf ({ tenant }: Seen): WebhooksService {
-    const known = services.get(tenant ?? '')
-    if (known !== undefined) return known
-    const made = createWebhooksService({
-      store, log, tenant, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
-    })
-    services.set(tenant ?? '', made)
-    return made
-  }
-  host.decorate(options.decoratorName, createWebhooks(serviceOf({ tenant: undefined }),
-    (tenant) => serviceOf(mount.ofTenant(tenant))))
+  const service = createWebhooksService({
+    store, log, targets, pageSize, deliver, gate, maxWebhooks, closing: closing.signal, wake
+  })
+  host.decorate(options.decoratorName, createWebhooks(service, mount.requireTenant))
   if (!options.routes) return
-  await mount.addOperations(host, (seen, settings) => webhookOperations(serviceOf(seen), {
-    ...settings, ownerOf: mount.ownerOf, claims: mount.claimsOf(seen)
+  await mount.addOperations(host, (settings) => webhookOperations(service, {
+    ...settings, ownerOf: mount.ownerOf, claims: mount.claims
   }))
 }
 

@@ -49,7 +49,8 @@ export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter,
 /** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
 export function canMatch ({ emailKey, words, fields, tenant }: UserFilter): boolean {
   const texts = [emailKey, ...words?.flat() ?? [], tenant, ...Object.values(fields)]
-  return texts.every((text) => typeof text !== 'string' || isStorable(text))
+  // No tenant has the empty name: as a scope of counts it is that of all.
+  return tenant !== '' && texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
 
 /** Of those without a condition there are few: their plans are kept. */

@@ -1,4 +1,5 @@
 import { afterPruning } from '../../lib/storage/recorded-events.ts'
+import { isAskedEvent } from '../../lib/storage/selection.ts'
 import { belongsTo } from '../../lib/storage/storage-rules.ts'
 import type { EventLog, EventRecord, EventsRequest, PrunedEvents, Rewrite } from '../../lib/storage/storage.ts'
 
@@ -47,7 +48,8 @@ export class MemoryEvents implements EventLog {
     const { after, limit, order, subject, tenant } = request
     const place = after === null ? null : this.#positionOf.get(after)
     if (place === undefined || (after !== null && !belongsTo(this.#find(after) ?? {}, tenant))) return null
-    const isMeant = filterOf(request)
+    const isAsked = isAskedEvent(request)
+    const isMeant = ({ event }: Entry): boolean => isAsked(event)
     const lists = this.#listsFor(request)
     const found = lists.flatMap((list) => walk(list, place, order === 'desc', limit + 1, isMeant))
     if (lists.length > 1) found.sort((a, b) => order === 'desc' ? b.position - a.position : a.position - b.position)
@@ -159,18 +161,6 @@ export class MemoryEvents implements EventLog {
   async pruned (): Promise<PrunedEvents[]> {
     return structuredClone(this.#pruned)
   }
-}
-
-/** Makes the test whether an event is meant. */
-function filterOf (request: EventsRequest): (entry: Entry) => boolean {
-  const { types, subject, actor, since = '', until, tenant } = request
-  const wanted = types === null ? null : new Set(types)
-  return ({ event }) =>
-    (wanted === null || wanted.has(event.type)) &&
-    (subject === undefined || event.subject === subject) &&
-    (actor === undefined || event.actor?.id === actor) &&
-    event.timestamp >= since && (until === undefined || event.timestamp < until) &&
-    belongsTo(event, tenant)
 }
 
 /** The first entries of a list that are meant, behind a position in one of the two directions; null: from its end. */

@@ -1,7 +1,8 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
+import { isSameRecord } from '../../lib/storage/selection.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
-  CollectionName, Outcome, PageRequest, RowWrite, Storage, Stored, Unit, UserFilter, UserRecord, UserSort
+  CollectionName, Outcome, PageRequest, RowWrite, Storage, Unit, UserFilter, UserRecord, UserSort
 } from '../../lib/storage/storage.ts'
 import { MemoryEvents } from './event-log.ts'
 import { pageOf, type Positions, positionsOf } from './positions.ts'
@@ -11,11 +12,6 @@ import { userTable } from './user-table.ts'
 
 const OK: Outcome = { code: 'ok' }
 const noMore = (): void => {}
-
-/** Whether the record that is there is the one that a write replaces. An id may be given again, with a version. */
-function isSame (there: Stored | null, was: Stored | null): boolean {
-  return there?.version === was?.version && there?.tenant === was?.tenant && there?.updatedAt === was?.updatedAt
-}
 
 type Tables = { [Name in CollectionName]: RowTable<Name> }
 
@@ -51,7 +47,7 @@ export function memory (): Storage {
   ): { undo: () => void } | Refusal | { code: 'changed' } {
     const table = tables[name]
     const id = put?.record.id ?? was?.record.id ?? ''
-    if (!isSame(table.present(id), was?.record ?? null)) return { code: 'changed' }
+    if (!isSameRecord(table.present(id), was?.record ?? null)) return { code: 'changed' }
     if (put !== null) {
       if (put.of !== null && ownersOf(name)?.present(put.of) === null) return { code: 'changed' }
       const refusal = table.refusalOf(put)

@@ -1,3 +1,4 @@
+import { pageOfRows } from '../../lib/storage/selection.ts'
 import { placeKey } from '../../lib/storage/user-order.ts'
 import type { CollectionName, Outcome, Row, RowKey, RowsQuery, Stored } from '../../lib/storage/storage.ts'
 import type { Page } from '../../lib/storage/storage.ts'
@@ -18,15 +19,9 @@ function valueOf (row: { record: object }, member: string): string | null {
 /** The place of a row in the order of a member. Those without a value are in none. */
 const placeOf = (value: string, id: string): string => placeKey({ value, id })
 
-type Bound = NonNullable<RowsQuery['upTo']>
-
 /** The place behind the last one within a bound. */
 const endOf = ({ value, isBelow = false }: { value: string, isBelow?: boolean }): string =>
   `${placeOf(value, '')}${isBelow ? '' : '\u{ffff}'}`
-
-function isWithin (value: string | null, bound: Bound): boolean {
-  return value !== null && (bound.isBelow === true ? value < bound.value : value <= bound.value)
-}
 
 /** What a commit needs of a collection. */
 export interface RowTable<Of extends CollectionName> {
@@ -116,7 +111,8 @@ export class Table<Of extends Name> implements RowTable<Of> {
     return [...this.#ofTenant.sizes().keys()].filter((tenant) => tenant !== '')
   }
 
-  list ({ tenant, of, where, upTo, without, by, page }: RowsQuery): Page<Row<Of>> {
+  list (query: RowsQuery): Page<Row<Of>> {
+    const { tenant, of, where, upTo, without, by, page } = query
     if ([tenant, of, where, without].every((each) => each === undefined) && by !== undefined) {
       const found = this.#inOrder(by, upTo)
       if (found !== null) return { items: pageOf(found, page).map(({ row }) => row), total: found.size }
@@ -132,16 +128,7 @@ export class Table<Of extends Name> implements RowTable<Of> {
     const [first = this.#ordered] = parts.sort((a, b) => a.size - b.size)
     const isPlain = parts.length < 2 && by === undefined && upTo === undefined && without === undefined
     if (isPlain) return { items: pageOf(first, page).map(({ row }) => row), total: first.size }
-    const found = first.range(0, first.size).filter(({ row }) =>
-      (tenant === undefined || (row.record.tenant ?? null) === tenant) &&
-      (of === undefined || row.of === of) &&
-      (without === undefined || valueOf(row, without) === null) &&
-      (where === undefined || where.values.includes(valueOf(row, where.member) ?? '')) &&
-      (upTo === undefined || isWithin(valueOf(row, upTo.member), upTo)))
-    // NUL is in no text, and those without a value come last.
-    const key = ({ id, row }: Entry<Of>): string => by === undefined ? id : `${valueOf(row, by) ?? '\u{ffff}'}\0${id}`
-    const sorted = found.map((entry) => ({ id: key(entry), entry })).sort((a, b) => a.id < b.id ? -1 : 1)
-    return { items: pageOf(positionsOf(sorted), page).map(({ entry }) => entry.row), total: found.length }
+    return pageOfRows(first.range(0, first.size).map(({ row }) => row), query)
   }
 
   /** The rows in the order of a member, up to a value of it; null: there is no index of just these. */

@@ -1,5 +1,5 @@
-import { belongsTo, wordsOfUser } from '../../lib/storage/storage-rules.ts'
-import { meets } from '../../lib/storage/user-order.ts'
+import { isAskedUser } from '../../lib/storage/selection.ts'
+import { wordsOfUser } from '../../lib/storage/storage-rules.ts'
 import type { UserFilter, UserStatus, Words } from '../../lib/storage/storage.ts'
 import type { FieldIndex } from './field-index.ts'
 import { type Positions, positionsOf } from './positions.ts'
@@ -17,6 +17,11 @@ export interface UserIndexes {
   all (): UserEntry[]
   byWord: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
+}
+
+function hasWords (entry: UserEntry, searched: Words): boolean {
+  const words = wordsOfUser(entry)
+  return searched.every((each) => words.some((word) => word.startsWith(each)))
 }
 
 /** The matches of the words of a search. */
@@ -54,23 +59,6 @@ function partsOf (
   return parts
 }
 
-function hasField ({ record: { fields } }: UserEntry, name: string, value: unknown): boolean {
-  return Object.hasOwn(fields, name) && fields[name] === value
-}
-
-function hasWords (entry: UserEntry, searched: Words): boolean {
-  const words = wordsOfUser(entry)
-  return searched.every((each) => words.some((word) => word.startsWith(each)))
-}
-
-function matches (entry: UserEntry, { emailKey, words, fields, status, tenant, ...rest }: UserFilter): boolean {
-  return meets(entry.record, rest) && belongsTo(entry.record, tenant) &&
-    (emailKey === null || entry.emailKey === emailKey) &&
-    (status === undefined || entry.record.status === status) &&
-    (words === null || words.some((each) => hasWords(entry, each))) &&
-    Object.entries(fields).every(([name, value]) => hasField(entry, name, value))
-}
-
 /**
  * The users that a filter matches; null if it has no condition. Of several conditions, the rarest is searched through.
  */
@@ -82,5 +70,5 @@ export function matching (filter: UserFilter, indexes: UserIndexes): Positions<U
   const [first = isBounded ? positionsOf(indexes.all()) : undefined, ...others] = parts
   if (first === undefined) return null
   if (others.length === 0 && !isBounded) return first
-  return positionsOf(first.range(0, first.size).filter((entry) => matches(entry, filter)))
+  return positionsOf(first.range(0, first.size).filter((entry) => isAskedUser(entry.record, entry, filter)))
 }

@@ -31,7 +31,7 @@ function drawnConditions (keys: readonly string[], one: One, below: Below): User
   ])()
 }
 
-function drawnFilter (emailKeys: readonly string[], one: One, below: Below): UserFilter {
+function drawnMatches (emailKeys: readonly string[], one: One, below: Below): UserFilter {
   return one<() => UserFilter>([
     () => everyone,
     () => ({ ...everyone, emailKey: one(emailKeys) }),
@@ -48,6 +48,11 @@ function drawnFilter (emailKeys: readonly string[], one: One, below: Below): Use
       ...drawnConditions(emailKeys, one, below)
     })
   ])()
+}
+
+function drawnFilter (emailKeys: readonly string[], one: One, below: Below): UserFilter {
+  const filter = drawnMatches(emailKeys, one, below)
+  return below(3) === 0 ? { ...filter, tenant: one(['acme', 'beta', 'none']) } : filter
 }
 
 function drawnPage (one: One, below: Below): UserPageRequest {

@@ -1,233 +1,172 @@
 import assert from 'node:assert/strict'
-import type { Idempotency, Json, UserChanges, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
-import type { KitStorage } from './kit-storage.ts'
-import { type Call, type CallOf, outcomeOf, type Reader, type Writer } from './calls.ts'
-import type { Cases, Context } from './cases.ts'
-import { drawnList } from './drawn-lists.ts'
-import { FILTERABLE, play } from './everywhere.ts'
-import { createModel, type Model } from './model.ts'
-import { randomFrom, shrink } from './shrink.ts'
-import { anyVersion, apiKeyOf, everyone, idOf, timeOf, userOf } from './values.ts'
-import { NotWritten } from './watched-storage.ts'
+import { inspect, isDeepStrictEqual } from 'node:util'
+import { isStorageError } from '../../lib/storage/storage-error.ts'
+import { type Repository, repositoryIn, repositoryOf } from '../../lib/storage/repository.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import { memory } from '../memory/index.ts'
+import type { Begin } from './host-transaction.ts'
+import { drawHistory, HISTORY_NEEDS, type Step } from './history-steps.ts'
+import { wholeLog } from './log.ts'
+import type { SchemaCases } from './open.ts'
+import { COLLECTIONS, countAll, listAll } from './rows.ts'
+import { shrink } from './shrink.ts'
+import { inside, type TransactionCases } from './transactions.ts'
+import { everyone } from './values.ts'
+import { NotWritten } from './watch.ts'
 
-const HISTORIES = 8
-const CALLS = 60
+const HISTORIES = 6
+const INSIDE = 3
+const STEPS = 70
+const LOOK_EVERY = 7
 
-// A small pool of values, so that calls collide. A sloppy comparison mistakes some of them for equal.
-const ADDRESS_KEYS = ['a@x.org', 'a_@x.org', 'ab@x.org', 'a@x.orgx', 'b@x.org']
-const NAME_KEYS = ['ann', 'anne', 'an%', 'a_n', 'ánn', 'ann ', 'ß', 'ss']
-const FIELDS: ReadonlyArray<Readonly<Record<string, Json>>> = [
-  {}, { plan: 'pro' }, { plan: 'Pro', seats: 1 }, { plan: '1', seats: 0, active: false },
-  { seats: 1, plan: 'pro', active: true }, { plan: '', seats: null }, { other: [{ plan: 'pro' }], active: 'true' }
-]
-const FIELD_WORDS = [[], ['an'], ['zz', 's', 'anna']]
+const page = { order: 'asc', limit: 100, from: { offset: 0 } } as const
+// The rules name each call that keeps its outcomes.
+const RUN = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g
 
-const STANDINGS: ReadonlyArray<Pick<UserChanges, 'status' | 'statusReason'>> = [
-  { status: 'suspended' }, { status: 'active' }, { status: 'suspended', statusReason: 'unpaid' },
-  { status: 'active', statusReason: null }, { statusReason: 'a_n' }, { statusReason: null }
-]
-
-/** Builds a history: a list of calls whose outcomes the interface defines. */
-class History {
-  readonly calls: Call[] = []
-  readonly #model = createModel()
-  readonly #random: () => number
-  readonly #hasTrash: boolean
-  #time = 0
-  #number = 0
-
-  constructor (random: () => number, hasTrash: boolean) {
-    this.#random = random
-    this.#hasTrash = hasTrash
-  }
-
-  #below (n: number): number {
-    return Math.floor(this.#random() * n)
-  }
-
-  #one<Item> (items: readonly [Item, ...Item[]] | readonly Item[]): Item {
-    const item = items[this.#below(items.length)]
-    if (item === undefined) throw new RangeError('nothing to choose from')
-    return item
-  }
-
-  #now (): string {
-    return timeOf(++this.#time)
-  }
-
-  #guard (): VersionGuard {
-    const version = 1 + this.#below(4)
-    return this.#one([
-      anyVersion,
-      anyVersion,
-      { ifVersion: [version], unlessVersion: [] },
-      { ifVersion: null, unlessVersion: [version] },
-      { ifVersion: [version, 1], unlessVersion: [2] },
-      { ifVersion: [], unlessVersion: [] }
-    ])
-  }
-
-  #userId (): string {
-    return idOf('usr', this.#below(7))
-  }
-
-  #keyId (): string {
-    return idOf('key', this.#below(Math.max(3, this.#number)))
-  }
-
-  #idempotency (): Idempotency | null {
-    if (this.#below(3) === 0) return null
-    const now = this.#now()
-    return {
-      key: this.#one(['k', 'K', 'l']).repeat(43),
-      fingerprint: this.#one(['f', 'f', 'g']).repeat(43),
-      now,
-      expiresAt: timeOf(this.#time + 1 + this.#below(30)),
-      note: null
-    }
-  }
-
-  #creation (): CallOf<'createUser'> {
-    const [emailKey, nameKey] = [this.#one(ADDRESS_KEYS), this.#one(NAME_KEYS)]
-    const user: UserRecord = {
-      ...userOf(0),
-      id: this.#userId(),
-      email: this.#one([emailKey, emailKey.toUpperCase()]),
-      name: nameKey.replace('n', 'N'),
-      fields: this.#one(FIELDS),
-      status: this.#one(['active', 'active', 'suspended']),
-      createdAt: this.#now()
-    }
-    return ['createUser', user, { emailKey, nameKey, fieldWords: this.#one(FIELD_WORDS) }, this.#idempotency()]
-  }
-
-  #update (): CallOf<'updateUser'> {
-    const [emailKey, nameKey] = [this.#one(ADDRESS_KEYS), this.#one(NAME_KEYS)]
-    const changes = {
-      ...this.#below(2) === 0 && { name: { value: this.#one([nameKey, nameKey.toUpperCase()]), key: nameKey } },
-      ...this.#below(2) === 0 && { email: { value: this.#one([emailKey, emailKey.toUpperCase()]), key: emailKey } },
-      ...this.#below(2) === 0 && { fields: this.#one(FIELDS), fieldWords: this.#one(FIELD_WORDS) },
-      ...this.#below(3) === 0 && this.#one(STANDINGS)
-    }
-    return ['updateUser', this.#userId(), changes, this.#now(), this.#guard()]
-  }
-
-  #listing (): CallOf<'listUsers' | 'listApiKeys'> {
-    const one = <Item>(items: readonly Item[]) => this.#one(items)
-    if (this.#below(4) > 0) return ['listUsers', ...drawnList(ADDRESS_KEYS, one, (n) => this.#below(n))]
-    const from = this.#one([{ offset: this.#below(6) }, { after: this.#keyId() }])
-    return ['listApiKeys', { order: this.#one(['asc', 'desc'] as const), limit: 1 + this.#below(5), from }]
-  }
-
-  #keyCall (): CallOf<'createApiKey' | 'rotateApiKey' | 'revokeApiKey' | 'touchApiKey'> {
-    const now = this.#now()
-    const scopes = this.#one([['users:read'], ['keys:write', 'users:read'], ['monkeys:write']])
-    const members = { scopes, expiresAt: this.#one([null, null, timeOf(this.#time + this.#below(40))]) }
-    switch (this.#below(5)) {
-      case 0: return ['createApiKey', apiKeyOf(this.#number++, members), { onlyFirst: this.#below(3) === 0 }]
-      case 1: {
-        const [id, expiresAt] = [this.#keyId(), timeOf(this.#time + this.#below(30))]
-        return ['rotateApiKey', id, apiKeyOf(this.#number++, { ...members, rotatedFrom: id }), { now, expiresAt }]
-      }
-      case 2: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: [] }]
-      case 3: return ['revokeApiKey', this.#keyId(), now, { keepOneWith: ['keys:write'] }]
-      default: return ['touchApiKey', this.#keyId(), now, timeOf(Math.max(0, this.#time - this.#below(20)))]
-    }
-  }
-
-  #trashCall (): Call {
-    const [id, guard, now] = [this.#userId(), this.#guard(), this.#now()]
-    const moment = this.#one([now, timeOf(this.#below(this.#time))])
-    switch (this.#below(8)) {
-      case 0: return ['deleteUser', id, guard]
-      case 1: return ['purgeUser', id, guard, this.#one([null, moment])]
-      case 2: return ['listDeletedUsers', { offset: this.#below(3), limit: 1 + this.#below(5) }]
-      case 3: case 4: return ['restoreUser', id, moment, guard]
-      default: return ['putAwayUser', id, guard, { deletedAt: moment, deletedBy: null }]
-    }
-  }
-
-  #next (): Call {
-    const kind = this.#below(20)
-    if (kind < 5) return this.#creation()
-    if (kind < 9) return this.#update()
-    if (kind < 12) return this.#hasTrash ? this.#trashCall() : ['deleteUser', this.#userId(), this.#guard()]
-    if (kind < 13) return ['prune', timeOf(this.#time)]
-    if (kind < 15) return this.#listing()
-    return this.#keyCall()
-  }
-
-  /** Adds the next call, unless it breaks two rules: a store may check either one first. */
-  async add (): Promise<void> {
-    const call = this.#next()
-    if (await isAmbiguous(this.#model, call)) return
-    await outcomeOf(this.#model, call)
-    this.calls.push(call)
+/** What a step gives: a value, or the code of what it throws. */
+async function play (repository: Repository, { method, args }: Step): Promise<unknown> {
+  const [part = '', name] = method.split('.')
+  const target: object = name === undefined ? repository : Object(Reflect.get(repository, part))
+  const given: unknown[] = structuredClone([...args])
+  // What decides about a change is a function.
+  if (method === 'webhooks.change') given[2] = () => structuredClone(args[2])
+  try {
+    const value: unknown = await Reflect.apply(Object(Reflect.get(target, name ?? part)), target, given)
+    return { gave: value ?? null }
+  } catch (error) {
+    if (isStorageError(error)) return { threw: error.code }
+    throw error
   }
 }
 
-async function isAmbiguous (model: Model, call: Call): Promise<boolean> {
-  if (call[0] === 'restoreUser') {
-    // Its id and its address are taken.
-    const away = await model.findDeletedUser(call[1])
-    if (away === null || await model.findUser(call[1]) === null) return false
-    const filter = { ...everyone, emailKey: away.user.email.toLowerCase() }
-    return (await model.listUsers(filter, { order: 'asc', limit: 1, from: { offset: 0 } })).total > 0
+/** All that a store has. The log is read after the end of a transaction. */
+async function stateOf (storage: Storage, hasLog: boolean): Promise<Record<string, unknown>> {
+  const { items: users, total } = await storage.users.list(everyone, page)
+  const state: Record<string, unknown> = {
+    users: await storage.find('users', users.map(({ id }) => ({ id }))),
+    total,
+    tenants: await storage.listTenants(page)
   }
-  if (call[0] !== 'createUser') return false
-  const [, { id }, { emailKey }] = call
-  const { total } = await model.listUsers({ ...everyone, emailKey }, { order: 'asc', limit: 1, from: { offset: 0 } })
-  if (total > 0 && await model.findUser(id) !== null) return true
-  // If a repetition has the id of the first creation, a store may treat it as its own retry.
-  const repeated = await outcomeOf(model.copy(), call)
-  if (!('returned' in repeated)) return false
-  const { user, replayed }: { user: UserRecord, replayed: boolean } = Object(repeated.returned)
-  return replayed && user.id === id
-}
-
-async function isClear (calls: readonly Call[]): Promise<boolean> {
-  const model = createModel()
-  for (const call of calls) {
-    if (await isAmbiguous(model, call)) return false
-    await outcomeOf(model, call)
+  for (const name of COLLECTIONS) {
+    if (name === 'users' || name === 'marks') continue
+    const { items, total: number } = await listAll(storage, name)
+    state[name] = { number, rows: items.map((row) => JSON.stringify(sorted(row)).replace(RUN, 'run')).sort() }
   }
-  return true
+  if (hasLog) {
+    state['events'] = await wholeLog(storage)
+    state['pruned'] = await storage.log.pruned()
+  }
+  return state
 }
 
-async function playOn (
-  { withStore }: Context,
-  calls: ReadonlyArray<CallOf<Writer | Reader>>
-): Promise<Error | null> {
-  return withStore(async (storage: KitStorage) => {
-    await storage.migrate({ filterable: FILTERABLE })
-    return play(storage, createModel(), calls, { filterable: FILTERABLE, recent: 3 })
-  }).then(() => null, (error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+/** A value whose members are in one order. */
+function sorted (value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([name, member]) => [name, sorted(member)]))
 }
 
-/** Plays random histories, each on a new store. A history that fails is shortened before it is reported. */
-async function playHistories (context: Context): Promise<void> {
-  const hasTrash = await context.withStore(async ({ trash }) => trash !== undefined)
-  for (let n = 0; n < HISTORIES; n++) {
-    const history = new History(randomFrom(context.seed + n), hasTrash)
-    while (history.calls.length < CALLS) await history.add()
-    const failure = await playOn(context, history.calls)
-    if (failure === null) continue
-    if (failure instanceof NotWritten) throw failure
-    let last = failure
-    await shrink(history.calls, async (calls) => {
-      const error = await isClear(calls) ? await playOn(context, calls) : null
-      if (error !== null) last = error
+const FORMAT = { depth: null, breakLength: 110, maxStringLength: 300 } as const
+
+function requireSame (actual: unknown, expected: unknown, steps: readonly Step[], what: string): void {
+  if (isDeepStrictEqual(actual, expected)) return
+  const lines = steps.map(({ method, args }) =>
+    `await repository.${method}(${args.map((arg) => inspect(arg, FORMAT)).join(', ')})`)
+  const differs = Object.keys(Object(expected)).filter((name) =>
+    !isDeepStrictEqual(Object(actual)[name], Object(expected)[name]))
+  const only = (value: unknown) => Object.fromEntries(differs.map((name) => [name, Object(value)[name]]))
+  assert.fail([
+    `after these operations ${what} is not what memory() has (in webhooks.change, a function gives the third argument):`,
+    ...lines, `  expected: ${inspect(only(expected), FORMAT)}`, `  got:      ${inspect(only(actual), FORMAT)}`
+  ].join('\n'))
+}
+
+/**
+ * True if a call adds a user whose id may be there: its address may be taken too, and a store may meet either first.
+ * `there`: who is there before the call.
+ */
+function isAmbiguous ({ method, args: [asked] }: Step, there: Set<string>): boolean {
+  if (!method.startsWith('users.write')) return false
+  return [asked].flat().some((write) => {
+    const { type, user, id, guard } = Object(write)
+    if (type === 'create' || type === 'restore') {
+      const added: string = user?.id ?? id
+      if (there.has(added)) return true
+      there.add(added)
+    } else if (type !== 'update' && guard.ifVersion === null && guard.unlessVersion.length === 0) there.delete(id)
+    return false
+  })
+}
+
+/** Plays a history on both, and compares each outcome, and all that is there. */
+async function playBoth (storage: Storage, repository: Repository, steps: readonly Step[], hasLog: boolean): Promise<Storage> {
+  const model = memory()
+  await model.open({ migrate: true, ...HISTORY_NEEDS })
+  const expected = repositoryOf(model)
+  for (const [i, step] of steps.entries()) {
+    const before = steps.slice(0, i + 1)
+    const { items } = await model.users.list(everyone, page)
+    if (isAmbiguous(step, new Set(items.map(({ id }) => id)))) continue
+    requireSame(await play(repository, step), await play(expected, step), before, 'what the last one gave')
+    if (i % LOOK_EVERY !== LOOK_EVERY - 1 && i < steps.length - 1) continue
+    requireSame(await stateOf(storage, hasLog), await stateOf(model, hasLog), before, 'what is there')
+  }
+  return model
+}
+
+/** Plays histories. One that fails is shortened before it is reported. */
+async function playHistories (
+  seed: number, count: number, inTransaction: boolean, run: (steps: readonly Step[]) => Promise<void>
+): Promise<void> {
+  const failureOf = (steps: readonly Step[]): Promise<Error | null> => run(steps).then(() => null, (error: unknown) =>
+    error instanceof Error ? error : new Error(String(error)))
+  for (let n = 0; n < count; n++) {
+    const steps = drawHistory(seed + n, STEPS, inTransaction)
+    let last = await failureOf(steps)
+    if (last === null) continue
+    if (last instanceof NotWritten) throw last
+    await shrink(steps, async (some) => {
+      const error = await failureOf(some)
+      last = error ?? last
       return error !== null
     })
-    const error = new assert.AssertionError({ message: `with the seed ${context.seed}, ${last.message}` })
+    const error = new assert.AssertionError({ message: `with the seed ${seed}, ${last.message}` })
     error.cause = last
     throw error
   }
 }
 
-/** The duty that tests all methods together. */
-export const historyCases: Cases = {
-  'histories: random calls of every method end, and leave the records, as the interface says': async (_, context) => {
-    await playHistories(context)
+/** The duty that plays our operations. Each history has a store of its own, which it opens. */
+export const historyCases = (seed: number): SchemaCases => ({
+  'histories: random operations end, and leave everything, as on memory()': async (create) => {
+    await playHistories(seed, HISTORIES, false, async (steps) => {
+      const storage = await create()
+      await storage.open({ migrate: true, ...HISTORY_NEEDS })
+      await playBoth(storage, repositoryOf(storage), steps, true)
+    })
+  }
+})
+
+/** The same in a transaction of the host's, which commits, or is rolled back. */
+export const historyTransactionCases: TransactionCases = {
+  'join, histories: random operations inside a transaction end, and leave everything, as on memory()': async (
+    storage, begin: Begin, { seed }
+  ) => {
+    await playHistories(seed, INSIDE, true, async (steps) => {
+      const host = await begin()
+      try {
+        const within = inside(storage, host)
+        await playBoth(within, repositoryIn(within), steps, false)
+      } finally {
+        await host.rollback()
+      }
+      const counts = Object.values(await countAll(storage))
+      assert.deepEqual(counts, counts.map(() => 0), 'after the rollback')
+    })
+    const host = await begin()
+    const within = inside(storage, host)
+    const model = await playBoth(within, repositoryIn(within), drawHistory(seed, STEPS, true), false)
+    await host.commit()
+    assert.deepEqual(await stateOf(storage, true), await stateOf(model, true), 'after the commit')
   }
 }

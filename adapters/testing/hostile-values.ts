@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/storage/storage.ts'
+import type { Json, JsonObject } from '../../lib/storage/storage.ts'
 
 /** Texts that are all different byte by byte, and that some comparison takes for equal, or for nothing. */
 export const LOOKALIKES = [
@@ -56,3 +56,25 @@ export const FIELDS: readonly JsonObject[] = [
   { long: '"\\\n'.repeat(2600) },
   Object.fromEntries(Array.from({ length: 63 }, (_, i) => [`member${63 - i}`, { i }]))
 ]
+
+/** Values one after the other, each different from the one before, that a careless comparison takes for equal. */
+export const NEAR: readonly Json[] = [
+  1, '1', 1.5, '1.5', 1, true, 'true', 0, false, '', null, 'null', [], {}, [null], [1], 1, ['1'], [1, 1], [1, 2],
+  [2, 1], [[1, 2]], [[1], [2]], { a: 1 }, { a: '1' }, { a: 1, b: 2 }, { b: 2, a: 1 }, { b: 2 }, { b: { c: 1 } },
+  { b: { d: 1 } }, { b: { d: 1, c: null } }, { b: { c: null, d: 1 } }, { b: {} }, { b: null }, {}, 'a', 'A', 'a ',
+  'á', 'a\u0301', 0.1, 0.10001, 1e21, 1e21 + 131072, 2 ** 53 - 1, 2 ** 53 - 2, 'x'.repeat(1000),
+  `${'x'.repeat(999)}y`, { long: { a: [1, { b: 1 }] } }, { long: { a: [1, { b: 2 }] } },
+  { long: { a: [1, { b: 2 }], c: 1 } }, { long: { a: [1] } }
+]
+
+/** Texts that no record has, of forms that a look-up may turn into another text, a pattern or a query. */
+export function lookUpsNear (known: string): string[] {
+  return [
+    '', ' ', '\0', `${known}\0`, `${known}\u0301`, known.replace('u', 'ú'), known.replace(/k/, '\u212a'),
+    `${known}\u200b`, `${known} `, ` ${known}`, known.slice(0, -1), `${known}0`, known.toUpperCase(),
+    `${known.slice(0, -1)}_`, `${known.slice(0, -1)}%`, `${known.slice(0, -1)}*`, `${known.slice(0, 8)}%`, '%', '*',
+    '.*', '_'.repeat(known.length), `${known}\n`, `${known}\ud800`, '__proto__', 'constructor', 'toString', 'null',
+    'undefined', '0', '{}', '[object Object]', '"', '\'', '\\', `${known}' OR '1'='1`, '$ne', 'x'.repeat(500),
+    'é', '🦊'
+  ].filter((text) => text !== known)
+}

@@ -1,5 +1,4 @@
-import type { PageRequest, UserFilter } from '../../lib/storage/storage.ts'
-import type { KitStorage } from './kit-storage.ts'
+import type { UserFilter } from '../../lib/storage/storage.ts'
 import { idOf } from './values.ts'
 
 /** The numbers from 1 to n. */
@@ -12,9 +11,4 @@ export const idsOf = (numbers: readonly number[]): string[] => numbers.map((n) =
 export const having = (...words: string[]): UserFilter => ({ emailKey: null, words: [words], fields: {} })
 
 /** The first page of a list. */
-export const firstPage = (limit: number): PageRequest => ({ order: 'asc', limit, from: { offset: 0 } })
-
-/** The ids on a page. */
-export async function listedIds (storage: KitStorage, filter: UserFilter, page: PageRequest): Promise<string[]> {
-  return (await storage.listUsers(filter, page)).items.map(({ id }) => id)
-}
+export const firstPage = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } }) as const

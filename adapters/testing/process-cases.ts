@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import type { KitStorage } from './kit-storage.ts'
-import { FILTERABLE, play } from './everywhere.ts'
-import { firstPage } from './list-values.ts'
-import { createModel } from './model.ts'
-import { playKeyChanges, playUserChanges } from './seen-everywhere.ts'
-import type { StorageProcess } from './storage-process.ts'
+import type { Outcome, Storage } from '../../lib/storage/storage.ts'
+import { wholeLog } from './log.ts'
+import { markMoved, untilMade } from './races.ts'
 import {
-  anyVersion, apiKeyOf, everyone, idempotencyOf, idOf, keysOf, onlyVersion, rename, timeOf, userOf
-} from './values.ts'
+  add, addNth, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, drop, eventOf, make, move, nextOf, nth, rowIn,
+  unitOf, withMembers
+} from './rows.ts'
+import type { StorageProcess } from './storage-process.ts'
+import { everyone, idOf } from './values.ts'
 
 export type Start = () => Promise<StorageProcess>
 /** Duties by name. */
@@ -18,180 +18,204 @@ export type ProcessCases = Record<string, (start: Start) => Promise<void>>
 const PROCESSES = 3
 const CALLS = 24
 const DEADLINE_MS = 15_000
-/** Six full parts of `readUsers` and one more user, each with a text of its own. */
+/** Six full parts of a walk and one more user, each with a text of its own. */
 const READ = 6 * READ_PART_MAX + 1
 const TEXT_BYTES = 2048
+const NEEDS = { filterable: ['plan'], unique: ['memberNo'] }
+
+const first = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 
 /** Starts processes on one place, whose schema is ready. */
-export async function several (start: Start): Promise<StorageProcess[]> {
+export async function several (start: Start): Promise<[Storage, ...Storage[]]> {
   const started = await Promise.all(Array.from({ length: PROCESSES }, start))
-  await started[0]?.storage.migrate({ filterable: FILTERABLE })
-  return started
+  const [one, ...others] = started.map(({ storage }) => storage)
+  assert.ok(one !== undefined)
+  await one.open({ migrate: true, ...NEEDS })
+  for (const storage of others) await storage.open(NEEDS)
+  return [one, ...others]
 }
 
-/** A store whose calls go to the processes in turn. */
-function inTurn (processes: readonly StorageProcess[]): KitStorage {
-  let calls = 0
-  return new Proxy(Object(processes[0]?.storage), {
-    get: (_target, name) => {
-      const storage: object = processes[calls++ % processes.length]?.storage ?? {}
-      return Reflect.get(storage, name)
-    }
-  })
-}
-
-/** The outcomes of concurrent calls in every process: values, and codes of errors. */
+/** The results of concurrent calls in every process. */
 export async function everywhere<Value> (
-  processes: readonly StorageProcess[],
-  call: (storage: KitStorage, i: number) => Promise<Value>
-): Promise<{ values: Value[], codes: unknown[] }> {
-  const results = await Promise.allSettled(Array.from({ length: CALLS }, (_, i) => {
-    const one = processes[i % processes.length]
-    assert.ok(one)
-    return call(one.storage, i)
-  }))
-  return {
-    values: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
-    codes: results.flatMap((result) => (result.status === 'rejected' ? [codeOf(result.reason)] : []))
-  }
+  all: readonly [Storage, ...Storage[]], call: (storage: Storage, i: number) => Promise<Value>
+): Promise<Value[]> {
+  return Promise.all(Array.from({ length: CALLS }, (_, i) => call(all[i % all.length] ?? all[0], i)))
 }
 
-const codeOf = (error: unknown): unknown => Object(error).code ?? error
-
-const times = <Item>(n: number, item: Item): Item[] => Array.from({ length: n }, () => item)
+function winnerOf (outcomes: readonly Outcome[], lost: string): number {
+  assert.deepEqual(codesOf(outcomes), { ok: 1, [lost]: CALLS - 1 })
+  return outcomes.findIndex(({ code }) => code === 'ok')
+}
 
 /** Duties that take several processes, by name. */
 export const processCases: ProcessCases = {
   'several make the schema ready at the same time': async (start) => {
     const started = await Promise.all(Array.from({ length: PROCESSES }, start))
-    await Promise.all(started.map(({ storage }) => storage.migrate({ filterable: ['plan'] })))
-    for (const { storage } of started) await storage.check({ filterable: ['plan'] })
-    const user = userOf(1)
-    await started[0]?.storage.createUser(user, keysOf(user), null)
-    for (const { storage } of started) assert.deepEqual(await storage.findUser(user.id), user)
+    await Promise.all(started.map(({ storage }) => storage.open({ migrate: true, ...NEEDS })))
+    for (const { storage } of started) await storage.open(NEEDS)
+    const [one] = started
+    assert.ok(one !== undefined)
+    await addNth(one.storage, 'users', 1)
+    for (const { storage } of started) assert.deepEqual(await rowIn(storage, 'users', idOf('usr', 1)), nth.users(1))
   },
 
-  'a change of a user is seen in every process': async (start) => {
-    await playUserChanges(inTurn(await several(start)))
+  'a change of a row of any collection is seen in every process': async (start) => {
+    const all = await several(start)
+    for (const [i, name] of COLLECTIONS.entries()) {
+      await addNth(all[0], name, 1)
+      const row = nth[name](1)
+      // Each knows the row before it is changed elsewhere.
+      for (const storage of all) assert.deepEqual(await rowIn(storage, name, row.record.id), row, name)
+      const writer = all[i % all.length] ?? all[0]
+      const next = nextOf(row, CHANGES[name])
+      await make(writer, [move(name, row, next)], [eventOf(i)])
+      for (const storage of all) {
+        assert.deepEqual(await rowIn(storage, name, row.record.id), next, name)
+        if (name !== 'users') assert.deepEqual((await storage.list(name, { page: first })).items, [next], name)
+        assert.deepEqual((await wholeLog(storage)).length, i + 1, `the log after a change of ${name}`)
+      }
+    }
+    const { start: text } = nth.apiKeys(1).record
+    for (const storage of all) assert.equal((await storage.find('apiKeys', [{ start: text }]))[0]?.record.version, 2)
+    await make(all[1] ?? all[0], [drop('apiKeys', nextOf(nth.apiKeys(1), CHANGES.apiKeys))])
+    for (const storage of all) assert.deepEqual(await storage.find('apiKeys', [{ start: text }]), [null])
   },
 
-  'a change of a key is seen in every process': async (start) => {
-    await playKeyChanges(inTurn(await several(start)))
-  },
-
-  'of many creations with one address in all processes, one succeeds': async (start) => {
-    const started = await several(start)
-    const { values, codes } = await everywhere(started, (storage, i) => {
-      const user = userOf(i, { email: 'one@example.org' })
-      return storage.createUser(user, keysOf(user), null)
-    })
-    assert.equal(values.length, 1)
-    assert.deepEqual(codes, times(CALLS - 1, 'email_taken'))
-    for (const { storage } of started) {
-      assert.deepEqual(await storage.listUsers(everyone, firstPage(9)), { items: [values[0]?.user], total: 1 })
+  'a change of a user is seen in every list': async (start) => {
+    const all = await several(start)
+    await addNth(all[0], 'users', 1, 2)
+    for (const [i, storage] of all.entries()) {
+      const was = await rowIn(storage, 'users', idOf('usr', 1)) ?? nth.users(1)
+      const address = `moved${i}@x.org`
+      const moved = { ...nextOf(was), keys: { ...was.keys, emailKey: address } }
+      await make(storage, [move('users', was, moved), add('users', nth.users(10 + i))])
+      for (const other of all) {
+        assert.deepEqual(await other.users.list({ ...everyone, emailKey: address }, first), { items: [moved.record], total: 1 })
+        const before = was.keys.emailKey ?? ''
+        assert.equal((await other.users.list({ ...everyone, emailKey: before }, first)).total, 0)
+        assert.equal((await other.users.list(everyone, first)).total, 3 + i)
+      }
     }
   },
 
-  'of many creations with one value of a unique field in all processes, one succeeds': async (start) => {
-    const started = await several(start)
-    await started[0]?.storage.migrate({ filterable: FILTERABLE, unique: ['legacyId'] })
-    const { values, codes } = await everywhere(started, (storage, i) => {
-      const user = userOf(i, { fields: { legacyId: 7 } })
-      return storage.createUser(user, keysOf(user), null)
-    })
-    assert.equal(values.length, 1)
-    assert.deepEqual(codes, times(CALLS - 1, 'field_taken'))
-    for (const { storage } of started) {
-      assert.deepEqual(await storage.listUsers({ ...everyone, fields: { legacyId: 7 } }, firstPage(9)), {
-        items: [values[0]?.user], total: 1
-      })
+  'of many units on one version in all processes, one is made': async (start) => {
+    const all = await several(start)
+    for (const name of ['users', 'apiKeys', 'marks'] as const) {
+      await addNth(all[0], name, 1)
+      const row = nth[name](1)
+      const outcomes = await everywhere(all, (storage, i) =>
+        commit(storage, [move(name, row, nextOf(row, name === 'users' ? { name: `Name ${i}` } : {}))]))
+      const winner = winnerOf(outcomes, 'changed')
+      for (const storage of all) {
+        const there = await rowIn(storage, name, row.record.id)
+        assert.equal(there?.record.version, 2)
+        if (name === 'users') assert.equal(Object(there?.record).name, `Name ${winner}`)
+      }
     }
   },
 
-  'of many creations with one idempotency key in all processes, one creates': async (start) => {
-    const started = await several(start)
-    const { values, codes } = await everywhere(started, (storage, i) => {
-      const user = userOf(i, { email: 'one@example.org' })
-      return storage.createUser(user, keysOf(user), idempotencyOf(1))
-    })
-    assert.equal(values.filter(({ replayed }) => !replayed).length, 1)
-    assert.equal(new Set(values.map(({ user }) => user.id)).size, 1)
-    assert.deepEqual(codes.filter((code) => code !== 'idempotency_in_progress'), [])
+  'of many users with one address in all processes, one is added': async (start) => {
+    const all = await several(start)
+    const keys = { ...nth.users(1).keys, emailKey: 'one@x.org' }
+    const outcomes = await everywhere(all, (storage, i) => commit(storage, [add('users', { ...nth.users(i), keys })]))
+    const { record } = nth.users(winnerOf(outcomes, 'taken'))
+    for (const storage of all) assert.deepEqual(await storage.users.list(everyone, first), { items: [record], total: 1 })
   },
 
-  'of many updates with one version in all processes, one succeeds; without a guard, none is lost': async (start) => {
-    const started = await several(start)
-    await play(inTurn(started), createModel(), [['createUser', userOf(1), keysOf(userOf(1)), null]])
-    const guarded = await everywhere(started, (storage, i) =>
-      storage.updateUser(idOf('usr', 1), rename(`Winner ${i}`), timeOf(50), onlyVersion(1)))
-    assert.equal(guarded.values.length, 1)
-    assert.deepEqual(guarded.codes, times(CALLS - 1, 'version_mismatch'))
-    const free = await everywhere(started, (storage, i) =>
-      storage.updateUser(idOf('usr', 1), rename(`Name ${i}`), timeOf(60), anyVersion))
-    assert.deepEqual(free.codes, [])
-    const versions = free.values.map((value) => value?.user.version ?? 0).sort((a, b) => a - b)
-    assert.deepEqual(versions, Array.from({ length: CALLS }, (_, i) => i + 3))
-  },
-
-  'of many first keys in all processes, one is created': async (start) => {
-    const started = await several(start)
-    const { values, codes } = await everywhere(started, (storage, i) =>
-      storage.createApiKey(apiKeyOf(i), { onlyFirst: true }))
-    assert.deepEqual(codes, [])
-    assert.equal(values.filter((isFirst) => isFirst).length, 1)
-    for (const { storage } of started) assert.equal((await storage.listApiKeys(firstPage(9))).total, 1)
-  },
-
-  'of the keys with a scope that are revoked in all processes, one is kept': async (start) => {
-    const started = await several(start)
-    const keys = Array.from({ length: CALLS }, (_, i) => apiKeyOf(i, { scopes: ['keys:write'] }))
-    for (const key of keys) await started[0]?.storage.createApiKey(key, { onlyFirst: false })
-    const { values, codes } = await everywhere(started, (storage, i) =>
-      storage.revokeApiKey(idOf('key', i), timeOf(100), { keepOneWith: ['keys:write'] }))
-    assert.equal(values.length, CALLS - 1)
-    assert.deepEqual(codes, ['last_admin_key'])
-  },
-
-  'of the uses of a key that all processes add, none is lost, if the store counts them': async (start) => {
-    const started = await several(start)
-    await started[0]?.storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
-    if (started.some(({ storage }) => storage.keyUses === undefined)) return
-    const [key, day] = [idOf('key', 1), '2026-01-31']
-    const { codes } = await everywhere(started, async (storage, i) => storage.keyUses?.add([{ key, day, uses: i + 1 }]))
-    assert.deepEqual(codes, [])
-    for (const { storage } of started) {
-      assert.deepEqual(await storage.keyUses?.list(key), [{ day, uses: CALLS * (CALLS + 1) / 2 }])
+  'of many users with one value of a unique field in all processes, one is added': async (start) => {
+    const all = await several(start)
+    const fields = { memberNo: 7 }
+    const outcomes = await everywhere(all, (storage, i) => commit(storage, [add('users', withMembers(nth.users(i), { fields }))]))
+    const { record } = withMembers(nth.users(winnerOf(outcomes, 'taken')), { fields })
+    for (const storage of all) {
+      assert.deepEqual(await storage.users.list({ ...everyone, fields }, first), { items: [record], total: 1 })
     }
   },
 
-  'readUsers holds a few of its parts in memory, however many there are': async (start) => {
-    const { storage, measureReading } = await start()
-    await storage.migrate()
-    for (let first = 0; first < READ; first += 100) {
-      await Promise.all(Array.from({ length: Math.min(100, READ - first) }, async (_, i) => {
-        const user = userOf(first + i, { fields: { text: String(first + i).padEnd(TEXT_BYTES, 'x') } })
-        await storage.createUser(user, keysOf(user), null)
-      }))
+  'of many rows with one id or one start in all processes, one is added': async (start) => {
+    const all = await several(start)
+    const kept = { ...nth.idempotency(1), of: null }
+    const ofId = await everywhere(all, (storage, i) =>
+      commit(storage, [add('users', nth.users(i)), add('idempotency', withMembers(kept, { kept: i }))]))
+    const winner = winnerOf(ofId, 'changed')
+    const { start: text } = nth.apiKeys(1).record
+    winnerOf(await everywhere(all, (storage, i) =>
+      commit(storage, [add('apiKeys', withMembers(nth.apiKeys(i), { start: text }))])), 'taken')
+    for (const storage of all) {
+      assert.deepEqual((await storage.users.list(everyone, first)).items, [nth.users(winner).record])
+      assert.equal((await rowIn(storage, 'idempotency', kept.record.id))?.record.kept, winner)
+      assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
     }
-    const { users, bytes } = await measureReading()
+  },
+
+  'a mark that writers of all processes move lets them see each other': async (start) => {
+    const all = await several(start)
+    await addNth(all[0], 'apiKeys', ...Array.from({ length: CALLS }, (_, i) => i))
+    const gone = await everywhere(all, (storage, i) => untilMade(storage, async () => {
+      const moved = await markMoved(storage)
+      const { total } = await storage.list('apiKeys', { page: first })
+      return total < 2 ? null : unitOf([drop('apiKeys', nth.apiKeys(i)), moved])
+    }))
+    assert.equal(gone.filter((isGone) => isGone).length, CALLS - 1)
+    for (const storage of all) assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
+  },
+
+  'whoever reads on gets each event of writers in all processes once, in the order of versions': async (start) => {
+    const all = await several(start)
+    await addNth(all[0], 'keyUses', 1)
+    let isOver = false
+    const seen: Array<{ id: string, version: unknown }> = []
+    const reading = awaitedLater((async () => {
+      let after: string | null = null
+      for (let turn = 0; ; turn++) {
+        const isLast = isOver
+        // A reader may go on in another process.
+        const storage: Storage = all[turn % all.length] ?? all[0]
+        const page = await storage.log.read({ after, limit: 3, types: null })
+        assert.ok(page !== null, 'log.read: the event to go on behind is there')
+        seen.push(...page.events.map(({ id, data }) => ({ id, version: data['version'] })))
+        after = page.events.at(-1)?.id ?? after
+        if (page.events.length === 0 && isLast) return
+      }
+    })())
+    await everywhere(all, (storage, i) => untilMade(storage, async () => {
+      const was = await rowIn(storage, 'keyUses', nth.keyUses(1).record.id) ?? nth.keyUses(1)
+      const version = was.record.version + 1
+      return unitOf([move('keyUses', was)], [eventOf(100 - i, { data: { version } })])
+    })).finally(() => { isOver = true })
+    await reading
+    assert.deepEqual(seen.map(({ version }) => version), Array.from({ length: CALLS }, (_, i) => i + 2))
+    for (const storage of all) {
+      assert.deepEqual((await wholeLog(storage)).map(({ id }) => id), seen.map(({ id }) => id))
+    }
+  },
+
+  'users.walk holds a few of its parts in memory, however many there are': async (start) => {
+    const { storage, measureWalk } = await start()
+    await storage.open({ migrate: true })
+    for (let at = 0; at < READ; at += 500) {
+      await make(storage, Array.from({ length: Math.min(500, READ - at) }, (_, i) =>
+        add('users', withMembers(nth.users(at + i), { fields: { text: String(at + i).padEnd(TEXT_BYTES, 'x') } }))))
+    }
+    const { users, bytes } = await measureWalk()
     assert.equal(users, READ)
     // One part is a sixth; its rows as the driver gives them are another, and the part after it may be on its way.
     const all = READ * TEXT_BYTES
     assert.ok(bytes < 0.7 * all, `of ${all} bytes of text, ${bytes} bytes were in memory while a part was taken`)
   },
 
-  'a change of a key is told to the other processes, if the store has watchApiKeys': async (start) => {
-    const [one, other] = await several(start)
-    assert.ok(one !== undefined && other !== undefined)
-    if (other.watchApiKeys === null) return
-    await one.storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
+  'a change of a key is told to the other processes, if the store has watch': async (start) => {
+    const [one, other] = await Promise.all([start(), start()])
+    await one.storage.open({ migrate: true })
+    if (other.watch === null) return
+    await other.storage.open()
+    await addNth(one.storage, 'apiKeys', 1)
     const told: number[] = []
-    await other.watchApiKeys(() => told.push(performance.now()))
+    await other.watch(() => told.push(performance.now()))
     const deadline = performance.now() + DEADLINE_MS
     // The first call may only say that the store listens from now on.
     for (const change of [
-      () => one.storage.revokeApiKey(idOf('key', 1), timeOf(50), { keepOneWith: [] }),
-      () => one.storage.createApiKey(apiKeyOf(2), { onlyFirst: false })
+      () => make(one.storage, [move('apiKeys', nth.apiKeys(1))]), () => addNth(one.storage, 'apiKeys', 2)
     ]) {
       const before = told.length
       await change()

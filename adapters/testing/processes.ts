@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import type { KitStorage } from './kit-storage.ts'
 import { crashCases } from './crash-cases.ts'
 import { processCases } from './process-cases.ts'
-import { recordedProcessCases } from './recorded-process-cases.ts'
-import { type Opener, startOpener } from './storage-process.ts'
+import { type Opener, startOpener, type StorageProcess } from './storage-process.ts'
 
 export interface TestStorageInProcessesOptions {
   /** The test function of your runner, as for `testStorage`. */
@@ -26,24 +24,24 @@ export function testStorageInProcesses (options: TestStorageInProcessesOptions):
   const { test, open, place: makePlace, destroy = async () => {}, execArgv = process.execArgv } = options
   // Starting a process takes longer than most duties, so those that were not killed open the next place.
   const resting: Opener[] = []
-  const titles = Object.entries({ ...processCases, ...crashCases, ...recordedProcessCases })
+  const titles = Object.entries({ ...processCases, ...crashCases })
   let left = titles.length
   for (const [title, run] of titles) {
     test(`processes: ${title}`, async () => {
       const place = await makePlace()
-      const started = new Map<Opener, KitStorage | null>()
+      const started = new Map<Opener, StorageProcess | null>()
       const start = async () => {
         const opener = resting.pop() ?? startOpener(String(open), execArgv)
         started.set(opener, null)
         const opened = await opener.open(place)
-        started.set(opener, opened.storage)
+        started.set(opener, opened)
         return opened
       }
       try {
         await run(start)
-        for (const [opener, storage] of started) {
+        for (const [opener, opened] of started) {
           if (!opener.isRunning()) continue
-          await storage?.close()
+          await opened?.storage.close()
           started.delete(opener)
           opener.rest()
           resting.push(opener)

@@ -1,221 +1,258 @@
 import assert from 'node:assert/strict'
-import { setTimeout } from 'node:timers/promises'
-import type { KitStorage } from './kit-storage.ts'
-import { awaitedLater } from './awaited-later.ts'
+import type { Outcome, Row, Storage, Unit } from '../../lib/storage/storage.ts'
+import type { Subject } from './cases.ts'
 import {
-  type Call,
-  type Callable,
-  type CallOf,
-  isSame,
-  type Outcome,
-  outcomeOf,
-  type Reader,
-  textOf,
-  type Writer,
-  written
-} from './calls.ts'
-import { readersOf } from './everywhere.ts'
-import { createModel, type Model } from './model.ts'
-import { keysOf, userOf } from './values.ts'
+  add, addNth, type AnyRow, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, concurrently, CONCURRENT_CALLS,
+  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, ownerOf, rowIn, turns, unitOf, withIdOf, withMembers
+} from './rows.ts'
+import { everyone, idOf, timeOf } from './values.ts'
 
-/** How long the second call of a race is held back. */
-export interface Delay {
-  microtasks?: number
-  turns?: number
-  ms?: number
+const first = { order: 'asc', limit: 10, from: { offset: 0 } } as const
+const ROUNDS = 6
+const LOST = CONCURRENT_CALLS - 1
+
+/** The number of the one call that succeeded. */
+function winnerOf (outcomes: readonly Outcome[], lost: string, what: string): number {
+  assert.deepEqual(codesOf(outcomes), { ok: 1, [lost]: LOST }, what)
+  return outcomes.findIndex(({ code }) => code === 'ok')
 }
 
-// Each gap of a store that awaits is met by one of them: promises, turns of the event loop, then a network's times.
-export const DELAYS: readonly Delay[] = [
-  ...[0, 1, 3, 6].map((microtasks) => ({ microtasks })),
-  ...[1, 2, 4].map((turns) => ({ turns })),
-  ...[1, 3].map((ms) => ({ ms }))
-]
-
-/** One of each kind, for races that are run with every delay elsewhere. */
-export const FEW_DELAYS: readonly Delay[] = [{ microtasks: 0 }, { turns: 1 }, { ms: 1 }]
-
-async function wait ({ microtasks = 0, turns = 0, ms = 0 }: Delay): Promise<void> {
-  for (let i = 0; i < microtasks; i++) await null
-  for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
-  if (ms > 0) await setTimeout(ms)
+/** A user with an address and fields of the caller's. */
+const userAt = (n: number, emailKey: string, members: object = {}): Row<'users'> => {
+  const row = withMembers(nth.users(n), members)
+  return { ...row, keys: { ...row.keys, emailKey } }
 }
 
-/** A race: what is there before, and two calls that meet. */
-export interface Race {
-  before: ReadonlyArray<CallOf<Writer>>
-  first: CallOf<Writer>
-  second: CallOf<Writer>
-}
-
-interface Ending {
-  first: Outcome
-  second: Outcome
-  /** What readers find afterwards. */
-  found: Outcome[]
-}
-
-/** A moment of a race: the calls that have returned, and what is there. */
-interface Moment {
-  first?: Outcome
-  second?: Outcome
-  model: Model
-}
-
-const IN_PROGRESS: Outcome = { refused: 'idempotency_in_progress' }
-
-/** Every moment of both orders of a race, and those at which it may have ended. */
-async function momentsOf (race: Race): Promise<{ moments: Moment[], ends: Array<Required<Moment>> }> {
-  const { first, second } = race
-  const none: Moment = { model: createModel() }
-  for (const call of race.before) await outcomeOf(none.model, call)
-  async function after<Name extends 'first' | 'second'> (moment: Moment, name: Name) {
-    const model = moment.model.copy()
-    return { model, outcome: await outcomeOf(model, race[name]) }
+/** Takes a row again until nobody else was faster. `next` gives null when there is nothing to do. */
+export async function untilMade (
+  storage: Storage, attempt: () => Promise<Unit | null>
+): Promise<boolean> {
+  for (let tries = 0; tries < 1000; tries++) {
+    const unit = await attempt()
+    if (unit === null) return false
+    if ((await storage.commit([unit]))[0]?.code === 'ok') return true
+    await turns(1)
   }
-  const [one, other] = [await after(none, 'first'), await after(none, 'second')]
-  const [both, turned] = [await after(one, 'second'), await after(other, 'first')]
-  const ends = [
-    { first: one.outcome, second: both.outcome, model: both.model },
-    { first: turned.outcome, second: other.outcome, model: turned.model }
-  ]
-  // A creation may be told that the other with its idempotency key is still running.
-  const refused = isRepetition(first, second)
-    ? [
-        { first: one.outcome, second: IN_PROGRESS, model: one.model },
-        { first: IN_PROGRESS, second: other.outcome, model: other.model }
-      ]
-    : []
-  return { moments: [none, one, other, ...ends], ends: [...ends, ...refused] }
+  throw new assert.AssertionError({ message: 'commit: a unit was refused 1,000 times, though it read its rows again' })
 }
 
-async function endingOf (
-  storage: Callable,
-  { first, second }: Omit<Ending, 'found'>,
-  readers: readonly Call[]
-): Promise<Ending> {
-  const found: Outcome[] = []
-  for (const reader of readers) found.push(await outcomeOf(storage, reader))
-  return { first, second, found }
+/** Moves the mark, or makes it. */
+export async function markMoved (storage: Storage) {
+  const mark = nth.marks(0)
+  const was = await rowIn(storage, 'marks', mark.record.id)
+  return was === null ? add('marks', mark) : move('marks', was)
 }
 
-function isRepetition (first: Call, second: Call): boolean {
-  return first[0] === 'createUser' && second[0] === 'createUser' && first[3] !== null &&
-    first[3].key === second[3]?.key
-}
+/** Duties about concurrent units: judged by what is there afterwards. */
+export const raceSubject: Subject = {
+  needs: { unique: ['memberNo'] },
+  cases: {
+    'commit: of concurrent units that replace one version, one is made': async (storage) => {
+      for (const name of COLLECTIONS) {
+        await addNth(storage, name, 1)
+        const row = nth[name](1)
+        const puts: AnyRow[] = Array.from({ length: CONCURRENT_CALLS }, (_, i) =>
+          nextOf(row, name === 'users' ? { name: `Name ${i}`, updatedAt: timeOf(100 + i) } : CHANGES[name]))
+        const outcomes = await concurrently((i) => commit(storage, [move(name, row, puts[i])]))
+        const winner = winnerOf(outcomes, 'changed', name)
+        assert.deepEqual(await rowIn(storage, name, row.record.id), puts[winner], name)
+      }
+    },
 
-/** Checks that what was read during a race was there before it, after either call, or after both. */
-async function requireMoment (
-  moments: readonly Moment[],
-  { before, first, second }: Race,
-  reader: CallOf<Reader>,
-  result: Outcome | undefined
-): Promise<void> {
-  const allowed: Outcome[] = []
-  for (const { model } of moments) {
-    const outcome = await outcomeOf(model, reader)
-    if (isSame(outcome, result)) return
-    allowed.push(outcome)
-  }
-  assert.fail([
-    'a read during two concurrent calls returned a state that never existed:',
-    ...[...before, first, second, reader].map(written),
-    `  gave ${textOf(result)}`,
-    ...new Set(allowed.map((each) => `  at some moment there is ${textOf(each)}`))
-  ].join('\n'))
-}
+    'commit: of concurrent units that take a row away or change it, one is made': async (storage) => {
+      for (const name of COLLECTIONS) {
+        await addNth(storage, name, 1)
+        const row = nth[name](1)
+        const outcomes = await concurrently((i) =>
+          commit(storage, [i % 2 === 0 ? drop(name, row) : move(name, row, nextOf(row, CHANGES[name]))]))
+        const isGone = winnerOf(outcomes, 'changed', name) % 2 === 0
+        assert.equal((await rowIn(storage, name, row.record.id))?.record.version ?? null, isGone ? null : 2, name)
+      }
+    },
 
-// No other user has a number as high.
-const PROBES_FROM = 500_000_000
-let probes = 0
+    'commit: of concurrent units that add one id, one is made': async (storage) => {
+      for (const name of COLLECTIONS) {
+        const row = withIdOf(name, nth[name](1))
+        const owner = ownerOf(name)
+        if (owner !== null) await addNth(storage, owner, 9000)
+        // Unique values of their own, so that it is the id that they meet at.
+        const outcomes = await concurrently((i) => commit(storage, [add(name, name === 'users'
+          ? userAt(1, `${i}@x.org`, { name: `Name ${i}` })
+          : name === 'apiKeys' ? withMembers(nth.apiKeys(i), { id: row.record.id }) : row)]))
+        const winner = winnerOf(outcomes, 'changed', name)
+        const there = await rowIn(storage, name, row.record.id)
+        if (name === 'users') assert.equal(Object(there?.record).name, `Name ${winner}`)
+        assert.equal(there?.record.version, name === 'users' || name === 'apiKeys' ? 1 : row.record.version, name)
+      }
+    },
 
-/** Creations that show whether an idempotency key is known: with another fingerprint a known one is refused. */
-function probesOf ({ before, first, second }: Race): Array<CallOf<'createUser'>> {
-  const known = new Map([...before, first, second].flatMap((call) =>
-    call[0] === 'createUser' && call[3] !== null ? [[call[3].key, [call[1], call[3]]] as const] : []))
-  return [...known.values()].map(([user, idempotency]) => {
-    const probe = { ...user, id: userOf(PROBES_FROM + probes++).id, email: `probe.${user.email}`, name: 'Probe' }
-    return ['createUser', probe, keysOf(probe), { ...idempotency, fingerprint: 'p'.repeat(43) }]
-  })
-}
+    'commit: of concurrent users with one address, one is added': async (storage) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const nthOf = (i: number) => userAt(100 * round + i, `one${round}@x.org`)
+        const outcomes = await concurrently((i) => commit(storage, [add('users', nthOf(i))]))
+        const winner = winnerOf(outcomes, 'taken', `round ${round}`)
+        const page = await storage.users.list({ ...everyone, emailKey: `one${round}@x.org` }, first)
+        assert.deepEqual(page, { items: [nthOf(winner).record], total: 1 })
+      }
+      assert.equal((await storage.users.list(everyone, first)).total, ROUNDS)
+    },
 
-async function requireOneOrder (storage: KitStorage, race: Race, delay: Delay): Promise<void> {
-  const { before, first, second } = race
-  for (const call of before) {
-    const outcome = await outcomeOf(storage, call)
-    // Otherwise it would seem that a write was lost.
-    if ('refused' in outcome && outcome.refused === 'unavailable') {
-      assert.fail(`the store was unavailable before the race: ${written(call)}`)
+    'commit: of concurrent changes to one address, one is made, and of those with an addition': async (storage) => {
+      await addNth(storage, 'users', ...Array.from({ length: CONCURRENT_CALLS }, (_, i) => i))
+      const address = 'one@x.org'
+      const outcomes = await concurrently(async (i) => {
+        const row = nth.users(i)
+        const moved = { ...nextOf(row), keys: { ...row.keys, emailKey: address } }
+        return commit(storage, [i % 3 === 0 ? add('users', userAt(100 + i, address)) : move('users', row, moved)])
+      })
+      winnerOf(outcomes, 'taken', 'one address')
+      assert.equal((await storage.users.list({ ...everyone, emailKey: address }, first)).total, 1)
+    },
+
+    'commit: of concurrent users with one value of a unique field, one is there, in each tenant': async (storage) => {
+      for (const members of [{}, { tenant: 'acme' }]) {
+        const offset = 'tenant' in members ? 100 : 0
+        const outcomes = await concurrently((i) => commit(storage, [
+          add('users', userAt(offset + i, `${offset + i}@x.org`, { fields: { memberNo: 7 }, ...members }))
+        ]))
+        const winner = winnerOf(outcomes, 'taken', JSON.stringify(members))
+        const filter = { ...everyone, fields: { memberNo: 7 }, ...members }
+        const { items } = await storage.users.list(filter, first)
+        assert.ok(items.some(({ id }) => id === idOf('usr', offset + winner)))
+        assert.equal(items.length, 1)
+        await make(storage, [drop('users', userAt(offset + winner, '', { fields: { memberNo: 7 }, ...members }))])
+      }
+    },
+
+    'commit: of concurrent keys with one start, one is added': async (storage) => {
+      const { start } = nth.apiKeys(1).record
+      const outcomes = await concurrently((i) =>
+        commit(storage, [add('apiKeys', withMembers(nth.apiKeys(i), { start }))]))
+      const winner = winnerOf(outcomes, 'taken', 'one start')
+      const [found] = await storage.find('apiKeys', [{ start }])
+      assert.equal(found?.record.id, idOf('key', winner))
+      assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
+    },
+
+    'commit: a row that is added while its owner is taken away is not left alone': async (storage) => {
+      for (const name of ['keyUses', 'deliveries', 'idempotency'] as const) {
+        for (let n = 1; n <= ROUNDS; n++) {
+          const owner = nth[OWNERS[name]](n)
+          await addNth(storage, OWNERS[name], n)
+          const [gone, added] = await Promise.all([
+            turns(n % 3).then(() => commit(storage, [drop(OWNERS[name], owner)])),
+            turns(n % 2).then(() => commit(storage, [add(name, nth[name](n))]))
+          ])
+          assert.equal(gone.code, 'ok', name)
+          assert.ok(added.code === 'ok' || added.code === 'changed', `${name}: ${added.code}`)
+          assert.equal(await rowIn(storage, name, nth[name](n).record.id), null, `${name}, which was ${added.code}`)
+        }
+      }
+    },
+
+    'commit: units that meet crosswise on two rows end, and none is half made': async (storage) => {
+      for (const name of ['users', 'apiKeys', 'marks', 'webhooks'] as const) {
+        await addNth(storage, name, 1, 2)
+        let [one, two]: [AnyRow, AnyRow] = [nth[name](1), nth[name](2)]
+        const ids = [one, two].map(({ record: { id } }) => ({ id }))
+        for (let round = 0; round < ROUNDS; round++) {
+          const before: AnyRow = one
+          const beside: AnyRow = two
+          const outcomes = await concurrently((i) => {
+            const members = name === 'marks' ? {} : { updatedAt: timeOf(1000 * round + i) }
+            const [x, y] = [move(name, before, nextOf(before, members)), move(name, beside, nextOf(beside, members))]
+            return commit(storage, i % 2 === 0 ? [x, y] : [y, x])
+          })
+          winnerOf(outcomes, 'changed', name)
+          const [left, right]: Array<AnyRow | null> = await storage.find(name, ids)
+          assert.deepEqual([left?.record.version, right?.record.version], [round + 2, round + 2], name)
+          assert.equal(Object(left?.record).updatedAt, Object(right?.record).updatedAt, `${name}: both of one unit`)
+          one = left ?? before
+          two = right ?? beside
+        }
+      }
+    },
+
+    'commit: a mark that all writers move lets them see each other': async (storage) => {
+      await addNth(storage, 'apiKeys', ...Array.from({ length: CONCURRENT_CALLS }, (_, i) => i))
+      // Each goes as long as it is not the last one.
+      const gone = await concurrently((i) => untilMade(storage, async () => {
+        const moved = await markMoved(storage)
+        const { total } = await storage.list('apiKeys', { page: first })
+        return total < 2 ? null : unitOf([drop('apiKeys', nth.apiKeys(i)), moved])
+      }))
+      assert.equal(gone.filter((isGone) => isGone).length, CONCURRENT_CALLS - 1)
+      assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
+      // The first of all, where there is no mark yet.
+      await make(storage, [drop('marks', await rowIn(storage, 'marks', nth.marks(0).record.id) ?? nth.marks(0))])
+      await make(storage, (await listAll(storage, 'apiKeys')).items.map((row) => drop('apiKeys', row)))
+      const added = await concurrently((i) => untilMade(storage, async () => {
+        const moved = await markMoved(storage)
+        const { total } = await storage.list('apiKeys', { page: first })
+        return total > 0 ? null : unitOf([add('apiKeys', nth.apiKeys(i)), moved])
+      }))
+      assert.equal(added.filter((isAdded) => isAdded).length, 1)
+      assert.equal((await storage.list('apiKeys', { page: first })).total, 1)
+    },
+
+    'commit: who reads a row again until its unit is made loses no write': async (storage) => {
+      await addNth(storage, 'apiKeys', 1)
+      await addNth(storage, 'keyUses', 2)
+      await concurrently((i) => untilMade(storage, async () => {
+        const row = nth.keyUses(2)
+        const was = await rowIn(storage, 'keyUses', row.record.id) ?? row
+        return unitOf([move('keyUses', was, nextOf(was, { uses: was.record.uses + i }))])
+      }))
+      const { record } = await rowIn(storage, 'keyUses', nth.keyUses(2).record.id) ?? nth.keyUses(2)
+      assert.deepEqual([record.uses, record.version], [2 + LOST * CONCURRENT_CALLS / 2, CONCURRENT_CALLS + 1])
+    },
+
+    'commit: events are there for the units that are made, and for no other': async (storage) => {
+      await addNth(storage, 'marks', 1)
+      const results = await concurrently((i) =>
+        commit(storage, [move('marks', nth.marks(1))], [eventOf(i), eventOf(50 + i)]))
+      const winner = winnerOf(results, 'changed', 'one version')
+      const page = await storage.log.read({ after: null, limit: 100, types: null })
+      assert.deepEqual(page?.events, [eventOf(winner), eventOf(50 + winner)])
+    },
+
+    'list: what one unit has moved is seen together, and each page has its exact number': async (storage) => {
+      await addNth(storage, 'marks', 1, 2)
+      let isOver = false
+      const writing = awaitedLater((async () => {
+        for (let n = 1; !isOver; n++) {
+          const [a, b] = [1, 2].map((i) => withMembers(nth.marks(i), { version: n }))
+          const extra = nth.marks(3)
+          const more = n % 2 === 1 ? add('marks', extra) : drop('marks', extra)
+          if (a !== undefined && b !== undefined) await make(storage, [move('marks', a), more, move('marks', b)])
+          await turns(1)
+        }
+      })())
+      try {
+        for (let round = 0; round < 40; round++) {
+          const { items, total } = await storage.list('marks', { page: first })
+          assert.equal(items.length, total)
+          const [one, two] = items.map(({ record: { version } }) => version)
+          assert.equal(one, two, 'both rows are of one unit')
+          // The third is there at every second version.
+          assert.equal(total, Number(one) % 2 === 0 ? 3 : 2, 'and so is what it has added')
+        }
+      } finally {
+        isOver = true
+        await writing.catch(() => {})
+      }
+      await writing
+    },
+
+    'commit: many units at once leave exactly what they say': async (storage) => {
+      const outcomes = await Promise.all(Array.from({ length: 5 }, (_, part) => storage.commit(
+        Array.from({ length: 40 }, (_row, i) =>
+          unitOf([add('users', nth.users(i * (part % 2 + 1)))], [eventOf(part * 40 + i)]))
+      )))
+      const made = outcomes.flat().filter(({ code }) => code === 'ok').length
+      assert.equal(made, 60, 'the ids 0 to 39, and the even ones up to 78')
+      const counts = await countAll(storage)
+      assert.deepEqual([counts['users'], counts['events']], [made, made])
     }
   }
-  const readers = readersOf([...before, first, second], { whole: false })
-  const late = async () => {
-    await wait(delay)
-    return outcomeOf(storage, second)
-  }
-  // Reads meanwhile: what they see is of one moment, and a cache must not keep it.
-  const meanwhile = awaitedLater(Promise.all(readers.map(async (reader, i) => {
-    await wait({ microtasks: i % 4, turns: i % 3 })
-    return outcomeOf(storage, reader)
-  })))
-  const [ofFirst, ofSecond] = await Promise.all([outcomeOf(storage, first), late()])
-  const seen = await meanwhile
-  const { moments, ends } = await momentsOf(race)
-  for (const [i, reader] of readers.entries()) await requireMoment(moments, race, reader, seen[i])
-  // Probes are writes: they come after all else.
-  const after = [...readers, ...probesOf(race)]
-  const ending = await endingOf(storage, { first: ofFirst, second: ofSecond }, after)
-  const allowed: Ending[] = []
-  for (const end of ends) {
-    const each = await endingOf(end.model, end, after)
-    if (isSame(each, ending)) return
-    allowed.push(each)
-  }
-  const [wanted] = allowed
-  const differs = after.flatMap((reader, i) => {
-    const isAllowed = allowed.some(({ found }) => isSame(found[i], ending.found[i]))
-    return isAllowed ? [] : [`  ${written(reader)}\n    gave ${textOf(ending.found[i])}`]
-  })
-  assert.fail([
-    'no serial order of the two calls explains this outcome:',
-    ...before.map(written),
-    'await Promise.all([',
-    `  ${written(first).replace(/^await /, '')},`,
-    `  // ${textOf(delay)} later`,
-    `  ${written(second).replace(/^await /, '')}`,
-    '])',
-    `  the first: ${textOf(ofFirst)}`,
-    `  the second: ${textOf(ofSecond)}`,
-    ...differs,
-    `  one allowed ending: ${textOf({ first: wanted?.first, second: wanted?.second })}`,
-    ...after.map((reader, i) => `    ${written(reader)}: ${textOf(ending.found[i])}`)
-  ].join('\n'))
-}
-
-/**
- * Runs a race with each delay, in both directions, each time on records of its own. What both calls return, and what
- * is there afterwards, must be what one order of the two gives.
- */
-export async function requireSomeOrder (
-  storage: KitStorage,
-  raceOf: (n: number) => Race | null,
-  delays: readonly Delay[]
-): Promise<void> {
-  const running: Array<Promise<void>> = []
-  for (const [i, delay] of delays.entries()) {
-    for (const race of [raceOf(2 * i), turned(raceOf(2 * i + 1))]) {
-      if (race === null) continue
-      const ended = awaitedLater(requireOneOrder(storage, race, delay))
-      running.push(ended)
-      // Pruning reaches the records of every race.
-      if (prunes(race)) await ended
-    }
-  }
-  await Promise.all(running)
-}
-
-const prunes = ({ first, second }: Race): boolean => [first[0], second[0]].includes('prune')
-
-function turned (race: Race | null): Race | null {
-  return race === null ? null : { before: race.before, first: race.second, second: race.first }
 }

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isStorageError, StorageError, type StorageErrorCode } from '../../lib/storage/storage-error.ts'
-import { EVENT_LOG_METHODS, KEY_USE_METHODS, METHODS } from '../../lib/storage/storage-rules.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import { type KitStorage, kitStorage } from './kit-storage.ts'
-import { type MeasuredReading, measureReading } from './measured-reading.ts'
+import { type MeasuredWalk, measureWalk } from './measured-walk.ts'
 
 interface Request { id: number, method: string, args: unknown[] }
 
@@ -21,13 +19,13 @@ const ENDED: Answer = { id: 0, error: { code: 'unavailable', text: 'the process 
 /** A store in a process of its own. */
 export interface StorageProcess {
   /** Its methods, but those that take or give functions. */
-  storage: KitStorage
+  storage: Storage
   /** Ends the process without a warning, as a crash does. */
   kill: () => Promise<void>
-  /** Calls back when the store tells that keys may have changed; null if it has no `watchApiKeys`. */
-  watchApiKeys: ((listener: () => void) => Promise<void>) | null
+  /** Calls back when the store tells that keys may have changed; null if it has no `watch`. */
+  watch: ((listener: () => void) => Promise<void>) | null
   /** Reads everybody in that process, and measures the memory that it takes. */
-  measureReading: () => Promise<MeasuredReading>
+  measureWalk: () => Promise<MeasuredWalk>
 }
 
 /** A process that opens stores, one after the other. */
@@ -42,9 +40,6 @@ export interface Opener {
   rest: () => void
 }
 
-/** What is known of a store when it was opened. */
-interface Opened { hasEvents: boolean, hasUses: boolean, singleWrites: boolean, hasWatch: boolean }
-
 type Open = (place: string) => Storage | Promise<Storage>
 
 /** Opens stores in this process, and answers the calls of the process that has started this one. */
@@ -53,23 +48,17 @@ export function serveStorages (module: string): void {
   let storage: Storage | undefined
 
   async function run ({ method, args }: Request): Promise<unknown> {
-    if (method === 'open') {
+    if (method === 'open-place') {
       const { default: open }: { default: Open } = await import(module)
       storage = await open(String(args[0]))
-      const { eventLog, keyUses, singleWrites = false, watchApiKeys } = storage
-      const opened: Opened = {
-        hasEvents: eventLog !== undefined,
-        hasUses: keyUses !== undefined,
-        singleWrites,
-        hasWatch: watchApiKeys !== undefined
-      }
-      return opened
+      return storage.watch !== undefined
     }
-    if (method === 'watchApiKeys') {
-      storage?.watchApiKeys?.(() => send({ id: KEYS_CHANGED }))
+    if (storage === undefined) throw new Error('no store is open')
+    if (method === 'watch') {
+      storage.watch?.(() => send({ id: KEYS_CHANGED }))
       return undefined
     }
-    if (method === 'measureReading' && storage !== undefined) return measureReading(kitStorage(storage))
+    if (method === 'measureWalk') return measureWalk(storage)
     const [name = '', part] = method.split('.').reverse()
     const owner: Record<string, unknown> = Object(part === undefined ? storage : Object(storage)[part])
     return Reflect.apply(Object(owner[name]), owner, args)
@@ -133,37 +122,32 @@ export function startOpener (module: string, execArgv: readonly string[]): Opene
 
   const forward = (names: readonly string[], prefix = '') => Object.fromEntries(names.map((name) =>
     [name, async (...given: unknown[]) => call(`${prefix}${name}`, given)]))
-
   /** The store as this process has it: without what takes or gives functions. */
-  function storageOf ({ hasEvents, hasUses, singleWrites }: Opened): KitStorage {
-    return kitStorage(Object({
-      name: 'a store in another process',
-      ...forward(METHODS),
-      ...singleWrites && { singleWrites },
-      ...hasEvents && { eventLog: forward(EVENT_LOG_METHODS, 'eventLog.') },
-      ...hasUses && { keyUses: forward(KEY_USE_METHODS, 'keyUses.') }
-    }))
-  }
+  const storage: Storage = Object({
+    name: 'a store in another process',
+    ...forward(['open', 'close', 'commit', 'find', 'list', 'listTenants']),
+    users: forward(['find', 'list'], 'users.'),
+    log: forward(['read', 'history', 'find', 'before', 'prune', 'pruned'], 'log.')
+  })
 
   return {
     async open (place) {
       child.ref()
       child.channel?.ref()
       listeners = []
-      const opened: unknown = await call('open', [place]).catch((error: unknown) => {
+      const canWatch = await call('open-place', [place]).catch((error: unknown) => {
         throw new Error(`the process could not open the store: ${String(error)}`)
       })
-      const known: Opened = Object(opened)
       const watch = async (listener: () => void) => {
         listeners.push(listener)
-        await call('watchApiKeys', [])
+        await call('watch', [])
       }
       return {
-        storage: storageOf(known),
+        storage,
         kill,
-        watchApiKeys: known.hasWatch ? watch : null,
-        async measureReading () {
-          const { users, bytes }: MeasuredReading = Object(await call('measureReading', []))
+        watch: canWatch === true ? watch : null,
+        async measureWalk () {
+          const { users, bytes }: MeasuredWalk = Object(await call('measureWalk', []))
           return { users, bytes }
         }
       }

@@ -1,82 +1,78 @@
-import { apiKeyCases } from './api-keys.ts'
-import { batchIdempotencyCases } from './batch-idempotency.ts'
-import { batchCases } from './batches.ts'
-import type { Cases } from './cases.ts'
-import { userCreationCases } from './create-user.ts'
-import { userDeletionCases } from './delete-user.ts'
-import { fieldCases } from './fields.ts'
-import { filterCases } from './filter-users.ts'
-import { historyCases } from './histories.ts'
-import { hostileKeyCases } from './hostile-keys.ts'
-import { hostileUserCases } from './hostile-users.ts'
-import { idempotencyCases } from './idempotency.ts'
-import { keyRaceCases } from './key-races.ts'
-import { largeListCases } from './large-lists.ts'
-import { listCases } from './list-users.ts'
-import { nearValueCases } from './near-values.ts'
-import { FEW_DELAYS } from './races.ts'
-import { readingCases } from './read-users.ts'
-import { rangeCases } from './range-users.ts'
-import { successorCases } from './revoke-successors.ts'
-import { apiKeyEndCases } from './rotate-revoke-api-keys.ts'
-import { keyChangeCases, userChangeCases } from './seen-everywhere.ts'
-import { sortCases } from './sort-users.ts'
-import { uniqueFieldCases } from './unique-fields.ts'
-import { restorePurgeCases } from './restore-purge.ts'
-import { trashCases } from './trash.ts'
-import { searchCases } from './search-users.ts'
-import { statusCases, statusOutcomeCases } from './user-status.ts'
-import { userUpdateCases } from './update-user.ts'
-import { userRaceCases } from './user-races.ts'
+import type { SchemaRequirements } from '../../lib/storage/storage.ts'
+import type { Cases, Subject } from './cases.ts'
+import { commitSubject } from './commit.ts'
+import { historyTransactionCases } from './histories.ts'
+import { HISTORY_NEEDS } from './history-steps.ts'
+import type { Begin } from './host-transaction.ts'
+import { listSubject } from './lists.ts'
+import { logPruningSubject, logRaceSubject } from './log-ends.ts'
+import { logSubject } from './log.ts'
+import { meetingCases } from './meetings.ts'
+import { openSubject } from './open.ts'
+import { raceSubject } from './races.ts'
+import { eventRecordSubject, recordSubject } from './records.ts'
+import { takenSubject } from './taken.ts'
+import { inside, transactionCases, type TransactionCases } from './transactions.ts'
+import { userSubjects, userSubjectsOutside } from './users/index.ts'
+import type { Context } from './cases.ts'
+import type { Storage } from '../../lib/storage/storage.ts'
+import { countAll } from './rows.ts'
 
-const keyEndCases = { ...apiKeyEndCases, ...successorCases }
-/** The duties of calls that make several writes. */
-export const batches = { ...batchCases, ...batchIdempotencyCases }
+/** The duties in the order in which an author writes the methods. Those that hold in a transaction too. */
+const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects]
+/** Those about several writers, the log, which is read after the commit, and the store itself. */
+const outer: readonly Subject[] =
+  [eventRecordSubject, raceSubject, logSubject, logPruningSubject, logRaceSubject, ...userSubjectsOutside, openSubject]
+export const subjects: readonly Subject[] = [...inner, ...outer]
 
-/** The duties in the order in which an author writes the methods, by subject. */
-export const subjects: Record<string, Cases> = {
-  'creating and finding users': userCreationCases,
-  'lists of users': listCases,
-  'changes of users': userUpdateCases,
-  'deletions of users': userDeletionCases,
-  'statuses of users': { ...statusCases, ...statusOutcomeCases },
-  'filters of lists': filterCases,
-  'searches by words': searchCases,
-  'ranges and lists of values': rangeCases,
-  'orders of lists': sortCases,
-  'reading all users': readingCases,
-  'changes that are seen everywhere': userChangeCases,
-  'values of users': hostileUserCases,
-  'values of users that look the same': nearValueCases,
-  'own fields': fieldCases,
-  'unique fields': uniqueFieldCases,
-  idempotency: idempotencyCases,
-  'API keys': apiKeyCases,
-  'ends of API keys': keyEndCases,
-  'changes of API keys that are seen everywhere': keyChangeCases,
-  'values of API keys': hostileKeyCases,
-  'long lists': largeListCases,
-  histories: historyCases
+/** What all duties together need of a store. */
+function collected (all: readonly SchemaRequirements[]): SchemaRequirements {
+  const searchable = all.flatMap((needs) => needs.searchable ?? [])
+  if (searchable.length > 1) throw new RangeError('a store can be opened for one list of searched fields')
+  return {
+    filterable: [...new Set(all.flatMap(({ filterable = [] }) => filterable))],
+    unique: [...new Set(all.flatMap(({ unique = [] }) => unique))],
+    ...searchable[0] !== undefined && { searchable: searchable[0] }
+  }
 }
 
-/** Those that write much: they are played with an event for every write too. */
-export const writing: Record<string, Cases> = {
-  'creating and finding users': userCreationCases,
-  'changes of users': userUpdateCases,
-  'deletions of users': userDeletionCases,
-  'statuses of users': statusCases,
-  'own fields': fieldCases,
-  'unique fields': uniqueFieldCases,
-  idempotency: idempotencyCases,
-  'API keys': apiKeyCases,
-  'ends of API keys': keyEndCases,
-  histories: historyCases,
-  // Their interleavings are run without events.
-  'races of users': userRaceCases(FEW_DELAYS),
-  'races of API keys': keyRaceCases(FEW_DELAYS)
+export const NEEDS = collected([...subjects.map(({ needs }) => needs), HISTORY_NEEDS])
+
+/** Runs a duty in a transaction that is rolled back. */
+async function runInside (
+  storage: Storage, begin: Begin, context: Context, [title, run]: [string, Cases[string]]
+): Promise<void> {
+  const host = await begin()
+  try {
+    await run(inside(storage, host), context)
+  } catch (error) {
+    if (error instanceof Error) error.message = `inside a transaction, "${title}": ${error.message}`
+    throw error
+  } finally {
+    await host.rollback()
+  }
 }
 
-/** Those about users that are put away, which a store may lack. */
-export const trashSubjects: Record<string, Cases> = {
-  'users that are put away': trashCases, 'restoring and purging': restorePurgeCases
+/** The duties of each method once more, each inside a transaction of the host's. */
+function insideCases (): TransactionCases {
+  const byMethod = new Map<string, Array<[string, Cases[string]]>>()
+  for (const entry of inner.flatMap(({ cases }) => Object.entries(cases))) {
+    const method = entry[0].split(':')[0] ?? ''
+    byMethod.set(method, [...byMethod.get(method) ?? [], entry])
+  }
+  return Object.fromEntries([...byMethod].map(([method, entries]) => [
+    `join: inside a transaction the duties of ${method} hold, and a rollback undoes all`,
+    async (storage: Storage, begin: Begin, context: Context) => {
+      for (const entry of entries) {
+        await runInside(storage, begin, context, entry)
+        const counts = Object.values(await countAll(storage))
+        if (counts.some((count) => count > 0)) throw new Error(`after the rollback of "${entry[0]}" something is there`)
+      }
+    }
+  ]))
 }
+
+/** The duties about transactions of the host's. `quick`: without those that are repeated in one. */
+export const joinCases = (quick: boolean): TransactionCases => ({
+  ...transactionCases, ...meetingCases, ...historyTransactionCases, ...quick ? {} : insideCases()
+})

@@ -1,227 +1,280 @@
 import assert from 'node:assert/strict'
-import type { KitStorage } from './kit-storage.ts'
-import { awaitedLater } from './awaited-later.ts'
+import { missingFrom } from '../../lib/storage/storage-rules.ts'
+import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 import type { Context } from './cases.ts'
-import type { HostTransaction } from './host-transaction.ts'
+import type { Begin, HostTransaction } from './host-transaction.ts'
+import { wholeLog } from './log.ts'
 import {
-  addUsers, anyVersion, apiKeyOf, everyone, idOf, keysOf, onlyVersion, rename, timeOf, userOf
-} from './values.ts'
+  add, addNth, awaitedLater, CHANGES, changedAt, COLLECTIONS, commit, concurrently, countAll, drop, eventOf, make, move,
+  nextOf, nth, OK, rowIn, turns, withMembers
+} from './rows.ts'
+import { everyone, idOf } from './values.ts'
 
 /** Duties by name: each gets an empty store, and begins transactions on its database. */
-export type TransactionCases = Record<
-  string,
-  (storage: KitStorage, begin: () => Promise<HostTransaction>, context: Context) => Promise<void>
->
+export type TransactionCases = Record<string, (storage: Storage, begin: Begin, context: Context) => Promise<void>>
 
-const KEY = 'k'.repeat(43)
-const idempotency = { key: KEY, fingerprint: 'f', now: timeOf(0), expiresAt: timeOf(1000), note: null }
+const first = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 
-async function ids (storage: KitStorage): Promise<string[]> {
-  return (await storage.listUsers(everyone, { order: 'asc', limit: 10, from: { offset: 0 } })).items.map(
-    ({ id }) => id
-  )
+export const userIds = async (storage: Storage): Promise<string[]> =>
+  (await storage.users.list(everyone, first)).items.map(({ id }) => id)
+const ids = (...numbers: number[]): string[] => numbers.map((n) => idOf('usr', n))
+
+/** The store in a transaction. */
+export function inside (storage: Storage, { transaction }: HostTransaction): StorageInTransaction {
+  assert.ok(storage.join !== undefined, 'the store joins transactions')
+  return storage.join(transaction)
 }
 
-/**
- * Gives callbacks time: the one after a commit may come later than the commit's own promise. Ends when the condition
- * holds, or after 1,000 rounds of the event loop.
- */
+/** Gives callbacks time: one after a commit may come later than the commit's own promise. */
 async function letCallbacksRun (condition: () => boolean): Promise<void> {
-  for (let round = 0; round < 1000 && !condition(); round++) await new Promise((resolve) => setImmediate(resolve))
+  for (let round = 0; round < 1000 && !condition(); round++) await turns(1)
 }
 
-/** Duties of stores that can join a transaction. */
+const refusals = (there: number) => {
+  const taken = nth.users(there)
+  const { start } = nth.apiKeys(there).record
+  return [
+    [[add('users', { ...nth.users(50), keys: taken.keys })], { code: 'taken', at: 0, member: 'emailKey' }],
+    [
+      [add('marks', nth.marks(50)), add('apiKeys', withMembers(nth.apiKeys(50), { start }))],
+      { code: 'taken', at: 1, member: 'start' }
+    ],
+    [[add('users', nth.users(51)), move('users', nextOf(taken))], changedAt(1)],
+    [[drop('marks', nth.marks(99))], changedAt(0)],
+    [[add('deliveries', nth.deliveries(99))], changedAt(0)]
+  ] as const
+}
+
+/** Duties about a store in a transaction of the host's. */
 export const transactionCases: TransactionCases = {
-  'joinTransaction: writes are visible inside immediately, and everywhere after the commit': async (storage, begin) => {
-    await addUsers(storage, 1, 2)
-    const { transaction, commit } = await begin()
-    const inside = storage.joinTransaction(transaction)
-    let committed = 0
-    await addUsers(inside, 3)
-    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
-    await inside.deleteUser(idOf('usr', 2), anyVersion)
-    inside.afterCommit(() => { committed++ })
-    storage.joinTransaction(transaction).afterCommit(() => { committed++ })
-    assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 3)])
-    assert.equal((await inside.findUser(idOf('usr', 1)))?.name, 'Inside')
-    assert.equal(committed, 0)
-    await commit()
-    await letCallbacksRun(() => committed === 2)
-    assert.equal(committed, 2)
-    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 3)])
-    assert.equal((await storage.findUser(idOf('usr', 1)))?.version, 2)
+  'join: gives a whole store, which closes nothing': async (storage, begin) => {
+    const host = await begin()
+    const within = inside(storage, host)
+    assert.deepEqual(missingFrom(within), [])
+    assert.equal(typeof within.afterCommit, 'function')
+    assert.equal(within.name, storage.name)
+    await addNth(within, 'users', 1)
+    await within.close()
+    await addNth(within, 'users', 2)
+    assert.deepEqual(await userIds(within), ids(1, 2))
+    await host.commit()
+    assert.deepEqual(await userIds(storage), ids(1, 2))
   },
 
-  'joinTransaction: a rollback undoes every write': async (storage, begin) => {
-    await addUsers(storage, 1, 2)
-    const { transaction, rollback } = await begin()
-    const inside = storage.joinTransaction(transaction)
-    let committed = 0
-    await addUsers(inside, 3)
-    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
-    await inside.deleteUser(idOf('usr', 2), anyVersion)
-    const user = userOf(4)
-    await inside.createUser(user, keysOf(user), idempotency)
-    inside.afterCommit(() => { committed++ })
-    await rollback()
-    await letCallbacksRun(() => committed > 0)
-    assert.equal(committed, 0)
-    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2)])
-    assert.deepEqual(await storage.findUser(idOf('usr', 1)), userOf(1))
-    const { replayed } = await storage.createUser(user, keysOf(user), { ...idempotency, fingerprint: 'f2' })
-    assert.equal(replayed, false, 'the key is free too')
+  'join: writes of every collection are visible inside at once, and everywhere after the commit': async (storage, begin) => {
+    for (const name of COLLECTIONS) await addNth(storage, name, 1, 2)
+    for (const end of ['rollback', 'commit'] as const) {
+      const before = await countAll(storage)
+      const host = await begin()
+      const within = inside(storage, host)
+      for (const [at, name] of COLLECTIONS.entries()) {
+        const [one, two] = [nth[name](1), nth[name](2)]
+        const three = { ...withMembers(nth[name](3), name === 'deliveries' ? { webhook: one.of } : {}), of: one.of }
+        const next = nextOf(one, CHANGES[name])
+        await make(within, [add(name, three), move(name, one, next)], [eventOf(at)])
+        assert.deepEqual(await rowIn(within, name, one.record.id), next, name)
+        assert.deepEqual(await rowIn(within, name, three.record.id), three, name)
+        // What is of it would go too, which others are looked up by.
+        if (name === 'trash' || name === 'marks') await make(within, [drop(name, two)])
+        const left = name === 'trash' || name === 'marks' ? 2 : 3
+        if (name !== 'users') assert.equal((await within.list(name, { page: first })).total, left)
+      }
+      assert.deepEqual(await userIds(within), ids(1, 2, 3))
+      await host[end]()
+      if (end === 'rollback') {
+        assert.deepEqual(await countAll(storage), before)
+        for (const name of COLLECTIONS) {
+          assert.deepEqual(await rowIn(storage, name, nth[name](1).record.id), nth[name](1))
+        }
+        continue
+      }
+      for (const name of COLLECTIONS) {
+        assert.deepEqual(await rowIn(storage, name, nth[name](1).record.id), nextOf(nth[name](1), CHANGES[name]), name)
+      }
+      assert.deepEqual((await wholeLog(storage)).map(({ id }) => id), COLLECTIONS.map((_, at) => idOf('evt', at)))
+    }
   },
 
-  'joinTransaction: a refusal leaves the transaction usable': async (storage, begin) => {
-    await addUsers(storage, 1, 2)
-    const { transaction, commit } = await begin()
-    const inside = storage.joinTransaction(transaction)
-    const taken = userOf(3, { email: 'user1@example.org' })
-    await assert.rejects(inside.createUser(taken, keysOf(taken), null), { code: 'email_taken' })
-    await assert.rejects(
-      inside.createUser(taken, keysOf(taken), idempotency),
-      { code: 'email_taken' }
-    )
-    await assert.rejects(
-      inside.updateUser(
-        idOf('usr', 2),
-        { email: { value: 'user1@example.org', key: 'user1@example.org' } },
-        timeOf(50),
-        anyVersion
-      ),
-      { code: 'email_taken' }
-    )
-    await assert.rejects(
-      inside.updateUser(idOf('usr', 2), rename('X'), timeOf(50), onlyVersion(9)),
-      { code: 'version_mismatch' }
-    )
-    await addUsers(inside, 4)
-    await commit()
-    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2), idOf('usr', 4)])
+  'join: versions and values are compared with what the transaction sees': async (storage, begin) => {
+    await addNth(storage, 'users', 1, 2)
+    assert.deepEqual((await storage.users.find(idOf('usr', 1)))?.version, 1)
+    const host = await begin()
+    const within = inside(storage, host)
+    const row = nth.users(1)
+    assert.deepEqual(await commit(within, [move('users', row)]), OK)
+    assert.deepEqual(await commit(within, [move('users', row)]), changedAt(0))
+    assert.deepEqual(await commit(within, [drop('users', nextOf(row))]), OK)
+    assert.equal(await within.users.find(row.record.id), null)
+    assert.deepEqual(await commit(within, [move('users', nextOf(row))]), changedAt(0))
+    const heir = { ...nth.users(3), keys: row.keys }
+    assert.deepEqual(await commit(within, [add('users', heir)]), OK)
+    await host.commit()
+    assert.deepEqual(await userIds(storage), ids(2, 3))
   },
 
-  'joinTransaction: concurrent calls in one transaction are applied or refused as a whole': async (storage, begin) => {
-    await addUsers(storage, 1)
-    const { transaction, commit } = await begin()
-    const results = await Promise.allSettled(
-      Array.from({ length: 8 }, (_, i) => {
-        // Each on a store of its own in the one transaction, as a host has it. Every second one is refused.
-        const user = userOf(i + 2, i % 2 === 0 ? {} : { email: 'user1@example.org' })
-        return storage
-          .joinTransaction(transaction)
-          .createUser(user, keysOf(user), { ...idempotency, key: String(i).repeat(43) })
-      })
-    )
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? 'fulfilled' : 'rejected'))
-    )
-    await commit()
-    assert.deepEqual(
-      await ids(storage),
-      [1, 2, 4, 6, 8].map((n) => idOf('usr', n))
-    )
+  'join: a refusal or a fault leaves the transaction usable': async (storage, begin) => {
+    for (const isolation of [undefined, 'read committed', 'repeatable read', 'serializable'] as const) {
+      const there = isolation?.length ?? 1
+      await addNth(storage, 'users', there)
+      await addNth(storage, 'apiKeys', there)
+      const host = await begin(isolation)
+      const within = inside(storage, host)
+      await make(within, [add('marks', nth.marks(there))])
+      for (const [writes, outcome] of refusals(there)) {
+        assert.deepEqual(await commit(within, writes, [eventOf(50)]), outcome)
+        const text = withMembers(nth.users(52), { name: 'a\u0000b' })
+        await commit(within, [add('marks', nth.marks(52)), add('users', text)]).then(
+          async ({ code }) => {
+            if (code === 'ok') await make(within, [drop('users', text), drop('marks', nth.marks(52))])
+          },
+          (error: unknown) => assert.equal(Object(error).code, 'fault'))
+      }
+      await make(within, [add('marks', nth.marks(100 + there))], [eventOf(there)])
+      await host.commit()
+      const found = await storage.find('marks', [there, 100 + there, 50, 52].map((n) => ({ id: nth.marks(n).record.id })))
+      assert.deepEqual(found.map((row) => row !== null), [true, true, false, false], isolation)
+      assert.equal(await storage.log.find(idOf('evt', 50)), null, 'no event of what was refused')
+      assert.notEqual(await storage.log.find(idOf('evt', there)), null)
+    }
   },
 
-  'joinTransaction: a call that runs during the rollback stores nothing': async (storage, begin) => {
+  'join: concurrent units of one transaction are each made or refused by itself': async (storage, begin) => {
+    await addNth(storage, 'users', 100)
+    const host = await begin()
+    const outcomes = await concurrently((i) => {
+      // Each on a store of its own in the one transaction, as a host has it. Every second one is refused.
+      const user = i % 2 === 0 ? add('users', nth.users(i)) : move('users', nextOf(nth.users(100)))
+      return commit(inside(storage, host), [add('marks', nth.marks(i)), user], [eventOf(i)])
+    }, 8)
+    assert.deepEqual(outcomes, outcomes.map((_, i) => i % 2 === 0 ? OK : changedAt(1)))
+    await host.commit()
+    assert.deepEqual(await userIds(storage), ids(0, 2, 4, 6, 100))
+    assert.equal((await storage.list('marks', { page: first })).total, 4)
+    assert.equal((await wholeLog(storage)).length, 4)
+  },
+
+  'join: a unit that is under way during the rollback leaves nothing': async (storage, begin) => {
     for (let i = 0; i < 20; i++) {
-      const { transaction, rollback } = await begin()
-      const inside = storage.joinTransaction(transaction)
-      let committed = 0
-      const user = userOf(i)
-      const creation = inside.createUser(user, keysOf(user), i % 2 === 0 ? null : idempotency).then(
-        () => inside.afterCommit(() => { committed++ }),
-        () => {}
-      )
+      const host = await begin()
+      const within = inside(storage, host)
+      let called = 0
+      const units = awaitedLater(commit(within, i % 2 === 0
+        ? [add('users', nth.users(i))]
+        : [add('users', nth.users(i)), add('marks', nth.marks(i))], [eventOf(i)])
+        .then(() => within.afterCommit(() => { called++ }), () => {}))
       for (let microtasks = 0; microtasks < i; microtasks++) await null
-      await rollback()
-      await creation
-      await letCallbacksRun(() => committed > 0)
-      assert.equal(committed, 0)
-      assert.deepEqual(await ids(storage), [])
+      await host.rollback()
+      await units
+      await letCallbacksRun(() => called > 0)
+      assert.equal(called, 0)
+      const { users, marks, events } = await countAll(storage)
+      assert.deepEqual({ users, marks, events }, { users: 0, marks: 0, events: 0 })
     }
   },
 
-  'joinTransaction: anything but an open transaction is refused': async (storage, begin) => {
-    const { transaction, rollback } = await begin()
-    await rollback()
-    for (const odd of [undefined, null, {}, 'x', () => {}, transaction]) {
-      assert.throws(() => storage.joinTransaction(odd), TypeError)
+  'join: anything but an open transaction is refused': async (storage, begin) => {
+    const [committed, rolledBack] = [await begin(), null]
+    await committed.commit()
+    const other = await begin()
+    await other.rollback()
+    for (const odd of [undefined, null, {}, 'x', () => {}, rolledBack, committed.transaction, other.transaction]) {
+      assert.throws(() => inside(storage, { ...other, transaction: odd }), TypeError)
     }
   },
 
-  'joinTransaction: a read outside never sees what is rolled back': async (storage, begin) => {
-    await addUsers(storage, 1)
-    const { transaction, rollback } = await begin()
-    const inside = storage.joinTransaction(transaction)
-    await addUsers(inside, 2)
-    await inside.updateUser(idOf('usr', 1), rename('Inside'), timeOf(50), anyVersion)
-    await inside.createApiKey(apiKeyOf(1), { onlyFirst: false })
+  'join: a call after the end of the transaction is refused, and writes nothing': async (storage, begin) => {
+    for (const [n, end] of (['commit', 'rollback'] as const).entries()) {
+      const host = await begin()
+      const within = inside(storage, host)
+      await make(within, [add('marks', nth.marks(n))])
+      await host[end]()
+      await assert.rejects(commit(within, [add('marks', nth.marks(9))]), { name: 'StorageError' })
+      assert.equal(await rowIn(storage, 'marks', nth.marks(9).record.id), null)
+    }
+  },
+
+  'join: a read outside never sees what is rolled back': async (storage, begin) => {
+    await addNth(storage, 'users', 1)
+    const host = await begin()
+    const within = inside(storage, host)
+    await make(within, [add('users', nth.users(2)), move('users', nth.users(1))], [eventOf(1)])
     // A store may hold these back until the transaction has ended.
     const reads = awaitedLater(Promise.all([
-      storage.findUser(idOf('usr', 1)), storage.findUser(idOf('usr', 2)), ids(storage),
-      storage.findApiKey({ id: idOf('key', 1) })
+      storage.users.find(idOf('usr', 1)), storage.users.find(idOf('usr', 2)), userIds(storage),
+      rowIn(storage, 'users', idOf('usr', 2)), storage.log.find(idOf('evt', 1))
     ]))
-    for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
-    await rollback()
-    assert.deepEqual(await reads, [userOf(1), null, [idOf('usr', 1)], null])
+    await turns(5)
+    await host.rollback()
+    assert.deepEqual(await reads, [nth.users(1).record, null, ids(1), null, null])
   },
 
-  'joinTransaction: afterCommit calls back once for each call, in order, and not before the commit': async (
-    storage,
-    begin
-  ) => {
-    const { transaction, commit } = await begin()
+  'join: afterCommit calls back once for each call, in order, and not before the commit': async (storage, begin) => {
+    const host = await begin()
     const called: number[] = []
-    for (const n of [1, 2, 3]) storage.joinTransaction(transaction).afterCommit(() => called.push(n))
-    const inside = storage.joinTransaction(transaction)
-    await addUsers(inside, 1)
+    for (const n of [1, 2, 3]) inside(storage, host).afterCommit(() => called.push(n))
+    const within = inside(storage, host)
+    await addNth(within, 'users', 1)
     const same = () => called.push(4)
-    inside.afterCommit(same)
-    inside.afterCommit(same)
-    await letCallbacksRun(() => called.length > 0)
+    within.afterCommit(same)
+    within.afterCommit(same)
+    const seen = awaitedLater(new Promise((resolve, reject) => {
+      within.afterCommit(() => { storage.users.find(idOf('usr', 1)).then(resolve, reject) })
+    }))
+    await turns(50)
     assert.deepEqual(called, [])
-    await commit()
+    await host.commit()
     await letCallbacksRun(() => called.length === 5)
     assert.deepEqual(called, [1, 2, 3, 4, 4])
-    await letCallbacksRun(() => called.length > 5)
+    assert.deepEqual(await seen, nth.users(1).record, 'what has committed is there')
+    await turns(50)
     assert.equal(called.length, 5)
   },
 
-  'joinTransaction: closing the store in a transaction closes nothing': async (storage, begin) => {
-    const { transaction, commit } = await begin()
-    const inside = storage.joinTransaction(transaction)
-    await addUsers(inside, 1)
-    await inside.close()
-    await addUsers(inside, 2)
-    assert.deepEqual(await inside.findUser(idOf('usr', 1)), userOf(1))
-    assert.deepEqual(await ids(inside), [idOf('usr', 1), idOf('usr', 2)])
-    await commit()
-    assert.deepEqual(await ids(storage), [idOf('usr', 1), idOf('usr', 2)])
+  'join: afterCommit of a rolled back transaction is called by no later one': async (storage, begin) => {
+    const called: string[] = []
+    const one = await begin()
+    await addNth(inside(storage, one), 'users', 9)
+    inside(storage, one).afterCommit(() => called.push('rolled back'))
+    await one.rollback()
+    const two = await begin()
+    const within = inside(storage, two)
+    await addNth(within, 'users', 1)
+    within.afterCommit(() => called.push('committed'))
+    await two.commit()
+    await letCallbacksRun(() => called.length > 0)
+    await turns(20)
+    assert.deepEqual(called, ['committed'])
   },
 
-  'joinTransaction: API keys and idempotency keys commit and roll back with it': async (storage, begin) => {
-    await storage.createApiKey(apiKeyOf(1), { onlyFirst: false })
-    for (const isCommitted of [false, true]) {
-      const { transaction, commit, rollback } = await begin()
-      const inside = storage.joinTransaction(transaction)
-      await inside.touchApiKey(idOf('key', 1), timeOf(100), timeOf(50))
-      await inside.rotateApiKey(idOf('key', 1), apiKeyOf(2), { now: timeOf(100), expiresAt: timeOf(200) })
-      await inside.revokeApiKey(idOf('key', 1), timeOf(150), { keepOneWith: [] })
-      await inside.createApiKey(apiKeyOf(3), { onlyFirst: false })
-      const user = userOf(1)
-      assert.equal((await inside.createUser(user, keysOf(user), idempotency)).replayed, false)
-      const again = userOf(2)
-      assert.deepEqual(await inside.createUser(again, keysOf(again), idempotency), { user, replayed: true })
-      await (isCommitted ? commit() : rollback())
-      const { items } = await storage.listApiKeys({ order: 'asc', limit: 9, from: { offset: 0 } })
-      const ended = { rotatedAt: timeOf(100), expiresAt: timeOf(200), revokedAt: timeOf(150) }
-      const old = apiKeyOf(1, { lastUsedAt: timeOf(100), ...ended })
-      assert.deepEqual(items, isCommitted ? [old, apiKeyOf(2), apiKeyOf(3)] : [apiKeyOf(1)])
-      assert.deepEqual(await storage.findApiKey({ start: apiKeyOf(1).start }), items[0])
-      assert.deepEqual(await ids(storage), isCommitted ? [user.id] : [])
+  'join: what a savepoint of the host has undone is not there, and calls back never': async (storage, begin) => {
+    for (const [ofNested, end] of [
+      ['commit', 'commit'], ['rollback', 'commit'], ['commit', 'rollback'], ['rollback', 'rollback']
+    ] as const) {
+      const before = await userIds(storage)
+      const n = 10 * before.length
+      const host = await begin()
+      if (host.nested === undefined) return
+      const called: string[] = []
+      await addNth(inside(storage, host), 'users', n)
+      inside(storage, host).afterCommit(() => called.push('before'))
+      const nested = await host.nested()
+      const within = inside(storage, nested)
+      await make(within, [add('users', nth.users(n + 1))], [eventOf(n + 1)])
+      within.afterCommit(() => called.push('nested'))
+      await nested[ofNested]()
+      await turns(20)
+      assert.equal(called.length, 0, 'not before the outer commit')
+      await addNth(inside(storage, host), 'users', n + 2)
+      inside(storage, host).afterCommit(() => called.push('behind'))
+      await host[end]()
+      const isKept = ofNested === 'commit'
+      const expected: string[] = end === 'rollback' ? [] : ['before', ...isKept ? ['nested'] : [], 'behind']
+      await letCallbacksRun(() => called.length === expected.length)
+      await turns(20)
+      assert.deepEqual(called, expected, `nested ${ofNested}, ${end}`)
+      const added = end === 'rollback' ? [] : ids(n, ...isKept ? [n + 1] : [], n + 2)
+      assert.deepEqual(await userIds(storage), [...before, ...added].sort())
+      assert.equal(await storage.log.find(idOf('evt', n + 1)) !== null, isKept && end === 'commit')
     }
-    const other = userOf(3)
-    assert.equal((await storage.createUser(other, keysOf(other), idempotency)).replayed, true)
   }
 }

@@ -1,5 +1,5 @@
 import { WORD_MAX } from '../../lib/core/limits.ts'
-import type { UserChanges, UserKeys, UserRecord } from '../../lib/storage/storage.ts'
+import type { UserKeys, UserRecord } from '../../lib/storage/storage.ts'
 
 /** The words of a text. They distinguish more of them than the plugin's words do, because a store compares bytes. */
 export function wordsOf (text: string): string[] {
@@ -11,14 +11,4 @@ export function wordsOf (text: string): string[] {
 export function keysOf ({ name, email }: UserRecord): UserKeys {
   const keys = { emailKey: email.toLowerCase(), nameKey: name.normalize('NFC').toLowerCase() }
   return { ...keys, nameWords: wordsOf(name), emailWords: wordsOf(email) }
-}
-
-/** The changes with the words of their texts, unless these are given. */
-export function withWords (changes: UserChanges): UserChanges {
-  const { name, email } = changes
-  return {
-    ...changes,
-    ...(name !== undefined && { name: { words: wordsOf(name.value), ...name } }),
-    ...(email !== undefined && { email: { words: wordsOf(email.value), ...email } })
-  }
 }

@@ -2,10 +2,8 @@ import type { IdPrefix } from '../../lib/core/ids.ts'
 import type {
   ApiKeyRecord, Idempotency, UserFilter, UserRecord, VersionGuard
 } from '../../lib/storage/storage.ts'
-import type { KitStorage } from './kit-storage.ts'
-import { keysOf } from './user-keys.ts'
 
-export { keysOf, withWords, wordsOf } from './user-keys.ts'
+export { keysOf, wordsOf } from './user-keys.ts'
 
 // Ids of the form that the plugin makes, which sort by their number.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -36,13 +34,6 @@ export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecor
     updatedAt: timeOf(n),
     ...members
   }
-}
-
-/** Adds the users with these numbers to a store. */
-export async function addUsers (storage: KitStorage, ...numbers: number[]): Promise<UserRecord[]> {
-  const users = numbers.map((n) => userOf(n))
-  for (const user of users) await storage.createUser(user, keysOf(user), null)
-  return users
 }
 
 /** The nth API key, with the same members each time unless some are given. */
@@ -111,11 +102,6 @@ export const UNKNOWN_IDS = [
 
 /** The change to a new name. */
 export const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
-
-/** How many users a store has. */
-export async function count (storage: KitStorage): Promise<number> {
-  return (await storage.listUsers(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total
-}
 
 /** The nth idempotency key of a creation. It is new at `timeOf(0)`. */
 export function idempotencyOf (n: number): Idempotency {

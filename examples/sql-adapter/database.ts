@@ -1,145 +1,199 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
-import {
-  type ApiKeyRecord, meets, type PageRequest, sortedPage, StorageError, type UserFilter, type UserKeys,
-  type UserPageRequest, type UserRecord
-} from 'fastify-users/storage'
+import { StorageError } from 'fastify-users/storage'
 
+export type Values = readonly unknown[]
 export type Row = Record<string, unknown>
-export type Query = (sql: string, ...values: unknown[]) => Promise<Row[]>
+/** Runs a statement, whose values are `?`: its rows, and how many rows it has changed. */
+export type Query = (sql: string, values?: Values) => Promise<{ rows: Row[], count: number }>
 
-// Records are JSON text, which keeps every text and the order of members. What is searched has columns of its own,
-// which are compared byte by byte.
-export const TABLES = `
-  CREATE TABLE IF NOT EXISTS lock (one integer PRIMARY KEY);
-  INSERT INTO lock VALUES (1) ON CONFLICT DO NOTHING;
-  CREATE TABLE IF NOT EXISTS users (id text COLLATE "C" PRIMARY KEY, email_key text COLLATE "C" NOT NULL UNIQUE,
-    keys text NOT NULL, words text[] COLLATE "C" NOT NULL, record text NOT NULL, status text NOT NULL);
-  CREATE TABLE IF NOT EXISTS searched (field text PRIMARY KEY, is_unique boolean NOT NULL);
-  CREATE TABLE IF NOT EXISTS searched_words (key text PRIMARY KEY);
-  CREATE TABLE IF NOT EXISTS field_values (field text, value text COLLATE "C", id text COLLATE "C",
-    PRIMARY KEY (field, value, id));
-  CREATE TABLE IF NOT EXISTS requests (key text PRIMARY KEY, fingerprint text NOT NULL, expires_at text COLLATE "C"
-    NOT NULL, id text NOT NULL, record text NOT NULL);
-  CREATE TABLE IF NOT EXISTS api_keys (id text COLLATE "C" PRIMARY KEY, start text COLLATE "C" NOT NULL UNIQUE,
-    record text NOT NULL);`
-export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+/** How a store reaches the database: by its pool, or inside a transaction of the host's. */
+export interface Access {
+  /** A text that can't be stored is NULL in what reads, which equals nothing. */
+  read<Result> (work: (query: Query) => Promise<Result>): Promise<Result>
+  /** One transaction, with the row of `state` locked: nothing comes between what `work` reads and writes. */
+  write<Result> (work: (query: Query) => Promise<Result>): Promise<Result>
+}
 
-/** True of what the database can keep unchanged. */
-export const isText = (value: unknown): boolean =>
+/** PostgreSQL stores neither NUL nor a lone surrogate. */
+const isText = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
-export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
-export const keysIn = (row: Row): UserKeys => JSON.parse(String(row['keys']))
-export const keyIn = (row: Row): ApiKeyRecord => JSON.parse(String(row['record']))
 
-/** What a driver says, without its text, which may hold values. Class 08, 53 and 57: the server can't be reached. */
-export function translated (error: unknown): unknown {
-  if (error instanceof StorageError || error instanceof TypeError) return error
-  const code = String(Object(error).code)
-  const isFault = /^(?!08|53|57)[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')
+/** A text of any length and kind as a key: a digest of one that an index or the database can't have. */
+export const keyOf = (text: string): string =>
+  text.length < 300 && isText(text) ? text : createHash('sha256').update(JSON.stringify(text)).digest('base64url')
+
+const CONFLICTS = ['40001', '40P01']
+const NO_TABLE = '42P01'
+export const isConflict = (error: unknown): boolean => CONFLICTS.includes(Object(error).driverCode)
+export const isNoTable = (error: unknown): boolean => Object(error).driverCode === NO_TABLE
+
+/** What the database says of a unique or foreign key; null: nothing of these. */
+export class Violation extends Error {
+  readonly constraint: string
+
+  constructor (constraint: string) {
+    super('a constraint refuses the row')
+    this.constraint = constraint
+  }
+}
+
+/** What a driver throws, without its text, which may hold values. Other databases have other codes. */
+function translated (error: unknown): unknown {
+  const { code, constraint } = Object(error)
+  if (error instanceof StorageError || error instanceof TypeError || error instanceof Violation) return error
+  if (code === '23505' || code === '23503') return new Violation(constraint)
+  // Class 08, 53 and 57: the server can't be reached, or is full. No SQLSTATE: the driver itself has failed.
+  const isFault = /^(?!08|53|57)[0-9A-Z]{5}$/.test(code) && !CONFLICTS.includes(code) && !/^E[A-Z]/.test(code)
   return isFault
     ? new StorageError('fault', 'the database refused a statement', { driverCode: code })
-    : new StorageError('unavailable', 'the database does not answer', { driverCode: code })
+    : new StorageError('unavailable', 'the database does not answer, or had to give up', { driverCode: code })
 }
 
-/** A condition with its values. */
-export interface Condition { where: string, values: unknown[] }
+type Runner = Pick<pg.ClientBase, 'query'>
 
-/** The condition of a filter. A text that can't be stored is found nowhere. */
-export function conditionOf ({ emailKey, words, fields, status }: UserFilter): Condition {
-  const values: unknown[] = []
-  const p = (value: unknown) => `$${values.push(value)}`
-  const parts = ['true']
-  if (![emailKey, ...words?.flat() ?? []].every(isText)) parts.push('false')
-  else {
-    if (emailKey !== null) parts.push(`email_key = ${p(emailKey)}`)
-    const has = (word: string) => `EXISTS (SELECT FROM unnest(words) AS w WHERE starts_with(w, ${p(word)}))`
-    if (words !== null) parts.push(`(${words.map((list) => `(${list.map(has).join(' AND ')})`).join(' OR ')})`)
+function queryOn (runner: Runner, stored: (value: unknown) => unknown): Query {
+  return async (sql, values = []) => {
+    let n = 0
+    const text = sql.replaceAll('?', () => `$${++n}`)
+    try {
+      // Without values, several statements may be one text.
+      const { rows, rowCount } = await (n === 0 ? runner.query<Row>(text) : runner.query<Row>(text, values.map(stored)))
+      return { rows, count: rowCount ?? 0 }
+    } catch (error) {
+      throw translated(error)
+    }
   }
-  if (status !== undefined) parts.push(`status = ${p(status)}`)
-  for (const [field, value] of Object.entries(fields)) {
-    const isIt = `field = ${p(field)} AND value = ${p(JSON.stringify(value))}`
-    parts.push(`id IN (SELECT id FROM field_values WHERE ${isIt})`)
-  }
-  return { where: parts.join(' AND '), values }
 }
 
-/** The connections of a store, and its two kinds of transactions. */
+export const reading = (runner: Runner): Query => queryOn(runner, (value) => isText(value) ? value : null)
+export const writing = (runner: Runner): Query => queryOn(runner, (value) => {
+  if (!isText(value)) throw new StorageError('fault', 'a text can not be stored')
+  return value
+})
+
+/** Locks what all writers lock first, so that they come one after the other and never wait for each other crosswise. */
+const LOCK = 'SELECT position FROM state FOR UPDATE'
+
+/** A transaction that a host begins. Your driver or mapper has its own: it must tell when it has ended, and how. */
+export class HostTransaction implements Access {
+  readonly #client: pg.PoolClient
+  readonly #callbacks: Array<() => void> = []
+  #last: Promise<unknown> = Promise.resolve()
+  #isOpen = true
+
+  private constructor (client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  /** `mode`: such as `ISOLATION LEVEL SERIALIZABLE`. */
+  static async begin (pool: pg.Pool, mode = ''): Promise<HostTransaction> {
+    const client = await pool.connect()
+    await client.query(`BEGIN ${mode}`)
+    return new HostTransaction(client)
+  }
+
+  get isOpen (): boolean {
+    return this.#isOpen
+  }
+
+  /** For the host's own statements. */
+  query (sql: string, values: unknown[] = []): Promise<{ rows: Row[] }> {
+    return this.#inTurn(() => this.#client.query<Row>(sql, values))
+  }
+
+  read<Result> (work: (query: Query) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(() => work(reading(this.#client)))
+  }
+
+  write<Result> (work: (query: Query) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(async () => {
+      const query = writing(this.#client)
+      await query(LOCK)
+      return work(query)
+    })
+  }
+
+  afterCommit (callback: () => void): void {
+    this.#callbacks.push(callback)
+  }
+
+  async commit (): Promise<void> {
+    const { command } = await this.#end('COMMIT')
+    if (command !== 'COMMIT') throw new Error('the transaction had failed, and is rolled back')
+    for (const callback of this.#callbacks) callback()
+  }
+
+  async rollback (): Promise<void> {
+    await this.#end('ROLLBACK')
+  }
+
+  #end (how: string): Promise<pg.QueryResult> {
+    return this.#inTurn(() => {
+      this.#isOpen = false
+      return this.#client.query(how).finally(() => this.#client.release())
+    })
+  }
+
+  /** Work with savepoints can't overlap. */
+  #inTurn<Result> (work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(() => {
+      if (!this.#isOpen) throw new StorageError('fault', 'the transaction has ended')
+      return work()
+    })
+    this.#last = result.catch(() => {})
+    return result
+  }
+}
+
+/** The connections of a store. */
 export function openDatabase (config: pg.PoolConfig) {
   const pool = new pg.Pool(config)
+  const others = new Set<pg.Client>()
   // Lost while idle: the pool opens another one.
   pool.on('error', () => {})
   let closed: Promise<void> | undefined
 
-  async function transaction<Result> (begin: string, work: (q: Query) => Promise<Result>): Promise<Result> {
+  async function transaction<Result> (work: (query: Query) => Promise<Result>): Promise<Result> {
     const client = await pool.connect().catch((error: unknown) => { throw translated(error) })
-    const q: Query = async (sql, ...values) => (await client.query<Row>(sql, values)).rows
+    const query = writing(client)
     try {
-      await q(begin)
-      const result = await work(q)
-      await q('COMMIT')
+      await query('BEGIN')
+      const result = await work(query)
+      await query('COMMIT')
       client.release()
       return result
     } catch (error) {
-      await q('ROLLBACK').then(() => client.release(), () => client.release(true))
-      throw translated(error)
+      await query('ROLLBACK').then(() => client.release(), () => client.release(true))
+      throw error
     }
   }
 
   return {
+    pool,
     transaction,
-    /** Reads one snapshot. */
-    read: <Result>(work: (q: Query) => Promise<Result>) => transaction(SNAPSHOT, work),
-    /** Writes under the one lock: nothing comes between the reads and the writes of `work`. */
-    write: <Result>(work: (q: Query) => Promise<Result>) => transaction('BEGIN', async (q) => {
-      await q('SELECT one FROM lock FOR UPDATE')
-      return work(q)
+    read: (work) => work(reading(pool)),
+    write: (work) => transaction(async (query) => {
+      await query(LOCK)
+      return work(query)
     }),
-    close: (): Promise<void> => (closed ??= pool.end())
-  }
-}
-
-/** The first row, or null; a text that can't be stored is found nowhere. */
-export async function one (q: Query, sql: string, ...values: unknown[]): Promise<Row | null> {
-  return values.every(isText) ? (await q(sql, ...values))[0] ?? null : null
-}
-
-/** The records of a page, and the number of all matches. */
-export async function pageOf (
-  q: Query,
-  table: string,
-  { where, values }: Condition,
-  { order, limit, from }: PageRequest
-): Promise<{ rows: Row[], total: number }> {
-  const [counted] = await q(`SELECT count(*) AS total FROM ${table} WHERE ${where}`, ...values)
-  const total = Number(counted?.['total'])
-  const after = 'after' in from ? from.after : null
-  if (!isText(after)) return { rows: [], total }
-  const follows = after === null ? 'true' : `id ${order === 'asc' ? '>' : '<'} $${values.push(after)}`
-  const rows = await q(`SELECT record FROM ${table} WHERE ${where} AND ${follows} ORDER BY id ${order} ` +
-    `LIMIT ${limit} OFFSET ${'offset' in from ? from.offset : 0}`, ...values)
-  return { rows, total }
-}
-
-/** A user with its keys. */
-interface Entry { user: UserRecord, keys: UserKeys }
-
-/** True if a filter has conditions that are decided in JavaScript: every user is read. */
-export const isRead = ({ ids, emailKeys, anyOf, exists, ranges }: UserFilter): boolean =>
-  [ids, emailKeys, anyOf, exists, ranges].some((each) => each !== undefined)
-
-/** Everybody who matches, in the order of ids. */
-export async function entriesOf (q: Query, filter: UserFilter): Promise<Entry[]> {
-  const { where, values } = conditionOf(filter)
-  const rows = await q(`SELECT record, keys FROM users WHERE ${where} ORDER BY id`, ...values)
-  return rows.map((row): Entry => ({ user: userIn(row), keys: keysIn(row) })).filter(({ user }) => meets(user, filter))
-}
-
-/** A page of all that match. */
-export function pageOfEntries (entries: readonly Entry[], page: UserPageRequest): UserRecord[] {
-  if (page.sort !== undefined) return sortedPage(entries, page).map(({ user }) => user)
-  const { order, limit, from } = page
-  const users = entries.map(({ user }) => user)
-  if (order === 'desc') users.reverse()
-  if ('offset' in from) return users.slice(from.offset, from.offset + limit)
-  return users.filter(({ id }) => order === 'asc' ? id > from.after : id < from.after).slice(0, limit)
+    /** Reads one snapshot on a connection of its own, since it may take long. */
+    async snapshot (work: (query: Query) => Promise<void>): Promise<void> {
+      if (closed !== undefined) throw new StorageError('unavailable', 'the store is closed')
+      const client = new pg.Client(config)
+      client.on('error', () => {})
+      others.add(client)
+      const query = reading(client)
+      try {
+        await client.connect().catch((error: unknown) => { throw translated(error) })
+        await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+        await work(query)
+      } finally {
+        others.delete(client)
+        await client.end().catch(() => {})
+      }
+    },
+    close: (): Promise<void> => (closed ??= Promise.all([pool.end(), ...[...others].map((each) => each.end())])
+      .then(() => {}))
+  } satisfies Access & Record<string, unknown>
 }

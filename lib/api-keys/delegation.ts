@@ -3,7 +3,7 @@ import type { KeyRateLimit } from '../storage/storage.ts'
 import { liesWithin } from './addresses.ts'
 import type { Caller } from './authenticator.ts'
 import type { AskedBounds, KeyBounds } from './bounds.ts'
-import type { Scope } from './scopes.ts'
+import { ADMIN_SCOPE, type Scope } from './scopes.ts'
 
 /** The most that a caller can give to a key: its own scopes, expiry (null: never), addresses and limit of requests. */
 export interface Delegation {
@@ -114,4 +114,15 @@ export function requireOwnExpiry ({ expiresAt: own }: Delegation, expiresAt: str
 /** The scopes of a list that the caller can give. */
 export function ownScopesOf ({ scopes: own }: Delegation, scopes: readonly Scope[]): readonly Scope[] {
   return scopes.filter((scope) => own.includes(scope))
+}
+
+/**
+ * The scopes that another active key must have before a key with these scopes is revoked. Otherwise nobody
+ * could grant them any more.
+ */
+export function scopesToKeep (
+  scopes: readonly string[], staticScopes: ReadonlyArray<readonly string[]>
+): readonly string[] {
+  const isCovered = staticScopes.some((own) => scopes.every((scope) => own.includes(scope)))
+  return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
 }

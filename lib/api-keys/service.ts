@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Claim, unclaimed } from '../core/claim.ts'
-import { type Call, type Context, FROM_PROCESS } from '../core/context.ts'
+import { type Call, type Context, FROM_PROCESS, type ReadCall } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
 import { isApiKeyId, newId } from '../core/ids.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
@@ -12,7 +11,7 @@ import type { ApiKeyWrite, ApiKeyWritten } from '../storage/api-key-writes.ts'
 import type { ApiKeyRecord, DayUses, NewEvent } from '../storage/storage.ts'
 import { boundsOf, type KeyBounds } from './bounds.ts'
 import {
-  type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes
+  type Delegation, earlier, requireNoStronger, requireOwnBounds, requireOwnExpiry, requireOwnScopes, scopesToKeep
 } from './delegation.ts'
 import { digestSecret, generateKey } from './key-text.ts'
 import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
@@ -37,8 +36,6 @@ export interface KeyCall extends Call {
 
 export interface ApiKeysServiceOptions {
   repository: Repository
-  /** That of whoever calls. */
-  tenant: string | undefined
   verifier: Verifier
   /** Stores the uses that this process has counted; null if they are not counted. */
   flushUses: (() => Promise<void>) | null
@@ -63,19 +60,12 @@ export interface KeptKeys {
   staticScopes: ReadonlyArray<readonly string[]>
 }
 
-const UNGUARDED: RevokeCall = Object.freeze({ ...FROM_PROCESS, delegation: null, keepOne: null })
-const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null, claim: unclaimed })
+/** A call of the host in process, which may revoke any key. */
+export const UNGUARDED: RevokeCall = Object.freeze({ ...FROM_PROCESS, delegation: null, keepOne: null })
+/** A call of the host in process, which may give anything. */
+export const UNBOUNDED: KeyCall = Object.freeze({ ...FROM_PROCESS, delegation: null, claim: unclaimed })
 
 export type ApiKeysService = ReturnType<typeof createApiKeysService>
-
-/**
- * Returns the scopes that another active key must have before a key with these scopes is revoked. Otherwise nobody
- * could grant them any more.
- */
-function scopesToKeep (scopes: readonly string[], staticScopes: KeptKeys['staticScopes']): readonly string[] {
-  const isCovered = staticScopes.some((own) => scopes.every((scope) => own.includes(scope)))
-  return scopes.includes(ADMIN_SCOPE) && !isCovered ? scopes : []
-}
 
 type NewKeyValues = KeyBounds &
 Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' | 'tenant'>
@@ -86,17 +76,17 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
-  const { repository: { apiKeys, keyUses, storage }, tenant: own } = options
+  const { repository, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { apiKeys, keyUses, storage } = repository
   const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 
   /** Makes a write. @throws UsersError for an outcome that is not `done` */
-  async function write (asked: ApiKeyWrite): Promise<ApiKeyWritten> {
+  async function write (asked: ApiKeyWrite, tenant: string | undefined): Promise<ApiKeyWritten> {
     verifier.clear()
     try {
-      const outcome = await fromStorage(() => apiKeys.write(asked, own))
+      const outcome = await fromStorage(() => apiKeys.write(asked, tenant))
       if (outcome.code === 'done') return outcome
       throw outcome.code === 'not_found' ? notFound() : new UsersError(outcome.code)
     } finally {
@@ -105,8 +95,10 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   }
 
   /** @throws UsersError `api_key_exists` if there is a key with this id that is not this record */
-  async function requireFirst (id: string, record: ApiKeyRecord | null): Promise<void> {
-    const known = await fromStorage(() => apiKeys.find({ id }, own))
+  async function requireFirst (
+    id: string, record: ApiKeyRecord | null, tenant: string | undefined
+  ): Promise<void> {
+    const known = await fromStorage(() => apiKeys.find({ id }, tenant))
     if (known === null || known.start === record?.start) return
     const made = `The first request with this Idempotency-Key made the API key ${id}`
     throw new UsersError('api_key_exists', { detail: `${made}, whose text is not shown again. Rotate or revoke it.` })
@@ -117,15 +109,15 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
    * of them add its own.
    */
   async function addOnce (
-    claim: Claim, request: unknown, made: ApiKeyRecord, writeOf: (record: ApiKeyRecord) => ApiKeyWrite
+    { claim, tenant }: KeyCall, request: unknown, made: ApiKeyRecord, writeOf: (record: ApiKeyRecord) => ApiKeyWrite
   ): Promise<{ record: ApiKeyRecord, written: ApiKeyWritten }> {
     const { note: id, isFirst } = await claim(request, made.id)
     const record = { ...made, id }
-    if (!isFirst) await requireFirst(id, null)
+    if (!isFirst) await requireFirst(id, null, tenant)
     try {
-      return { record, written: await write(writeOf(record)) }
+      return { record, written: await write(writeOf(record), tenant) }
     } catch (error) {
-      if (claim !== unclaimed) await requireFirst(id, record)
+      if (claim !== unclaimed) await requireFirst(id, record, tenant)
       throw error
     }
   }
@@ -140,31 +132,31 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   }
 
   async function add (input: unknown, onlyFirst: boolean, call: KeyCall): Promise<NewApiKey | null> {
-    const { context, priorFaults, delegation, claim } = call
+    const { context, priorFaults, delegation } = call
     const now = Date.now()
     const { bounds, ...values } = checkApiKeyInput(input, now, delegation, priorFaults, known)
     const { record: made, text } = make({ ...values, ...bounds, rotatedFrom: null }, now)
     const event = makeEvent('api_key.created', context)
-    const { record, written: { changed, key } } = await addOnce(claim, ['api_key', input], made, (record) =>
+    const { record, written: { changed, key } } = await addOnce(call, ['api_key', input], made, (record) =>
       ({ type: 'create', key: record, onlyFirst, event }))
     if (!changed) return null
-    await requireKept(record)
+    await requireKept(record, call)
     publish('api_key.created', toApiKey(key ?? record), context, event)
     return { ...toApiKey(key ?? record), key: text }
   }
 
   /** A store that was written before there were such members would let the key work from anywhere. */
-  async function requireKept (record: ApiKeyRecord): Promise<void> {
+  async function requireKept (record: ApiKeyRecord, { tenant }: KeyCall): Promise<void> {
     if (record.addresses === undefined && record.rateLimit === undefined) return
-    const kept = await fromStorage(() => apiKeys.find({ id: record.id }, own))
+    const kept = await fromStorage(() => apiKeys.find({ id: record.id }, tenant))
     if (kept === null || isDeepStrictEqual(boundsOf(kept), boundsOf(record))) return
-    await revoke(record.id)
+    await revoke(record.id, {}, { ...UNGUARDED, tenant })
     const cause = new TypeError(`the storage ${storage.name} does not keep the addresses and the limit of an API key`)
     throw new UsersError('internal', { cause })
   }
 
-  async function find (id: string): Promise<ApiKeyRecord> {
-    const record = isApiKeyId(id) ? await fromStorage(() => apiKeys.find({ id }, own)) : null
+  async function find (id: string, tenant: string | undefined): Promise<ApiKeyRecord> {
+    const record = isApiKeyId(id) ? await fromStorage(() => apiKeys.find({ id }, tenant)) : null
     if (record === null) throw notFound()
     return record
   }
@@ -175,28 +167,28 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     throw new UsersError('internal', { cause: new Error('the storage refused a key without a reason') })
   }
 
-  async function createFirst (input: unknown): Promise<NewApiKey | null> {
-    return add(input, true, UNBOUNDED)
+  async function createFirst (input: unknown, tenant?: string): Promise<NewApiKey | null> {
+    return add(input, true, { ...UNBOUNDED, tenant })
   }
 
-  async function get (id: string): Promise<ApiKey> {
-    return toApiKey(await find(id))
+  async function get (id: string, tenant?: string): Promise<ApiKey> {
+    return toApiKey(await find(id, tenant))
   }
 
   async function list (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = []
+    { priorFaults = [], tenant }: ReadCall = {}
   ): Promise<ListedPage<ApiKey>> {
     const { paging, filter } = checkListQuery(query, priorFaults)
-    const page = await readPage(paging, (request) => fromStorage(() => filteredKeys(apiKeys, filter, request, own)))
+    const page = await readPage(paging, (request) => fromStorage(() => filteredKeys(apiKeys, filter, request, tenant)))
     return { ...page, items: page.items.map(toApiKey) }
   }
 
   async function rotate (id: string, options: unknown = {}, call = UNBOUNDED): Promise<NewApiKey> {
-    const { context, priorFaults, delegation, claim } = call
+    const { context, priorFaults, delegation } = call
     const now = Date.now()
     const { overlap, chosen } = checkRotateOptions(options, now, priorFaults)
-    const old = await find(id)
+    const old = await find(id, call.tenant)
     const { name, scopes, expiresAt: end, tenant } = old
     const bounds = boundsOf(old)
     // The caller gets the successor's text: without these bounds, it could obtain any key by rotating it.
@@ -213,7 +205,7 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     const values = { name, scopes, lifetime, expiresAt, rotatedFrom: id, ...bounds }
     const { record: made, text } = make(tenant === undefined ? values : { ...values, tenant }, now)
     const event = makeEvent('api_key.rotated', context)
-    const { record } = await addOnce(claim, ['rotate', id, options], made, (successor) => ({
+    const { record } = await addOnce(call, ['rotate', id, options], made, (successor) => ({
       type: 'rotate',
       id,
       successor,
@@ -227,22 +219,22 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
 
   async function revoke (id: string, options: unknown = {}, call = UNGUARDED): Promise<RevokedApiKey> {
     const successors = checkRevokeOptions(options)
-    const { context, delegation, keepOne } = call
-    const { scopes } = await find(id)
+    const { context, delegation, keepOne, tenant } = call
+    const { scopes } = await find(id, tenant)
     if (delegation !== null) requireNoStronger(delegation, scopes)
     const keepOneWith = keepOne === null ? [] : scopesToKeep(scopes, keepOne.staticScopes)
     const event = makeEvent('api_key.revoked', context)
     const revokedAt = new Date().toISOString()
     const { key, changed, successors: others = [] } =
-      await write({ type: 'revoke', id, revokedAt, keepOneWith, successors, event })
+      await write({ type: 'revoke', id, revokedAt, keepOneWith, successors, event }, tenant)
     if (key === null) throw notFound()
     const revoked = [...changed ? [{ key, event }] : [], ...others]
     for (const each of revoked) publish('api_key.revoked', toApiKey(each.key), context, each.event)
     return { ...toApiKey(key), ...(successors && { successors: others.map(({ key }) => toApiKey(key)) }) }
   }
 
-  async function uses (id: string): Promise<DayUses[]> {
-    await find(id)
+  async function uses (id: string, tenant?: string): Promise<DayUses[]> {
+    await find(id, tenant)
     await flushUses?.()
     return fromStorage(() => keyUses.list(id))
   }

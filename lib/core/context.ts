@@ -33,6 +33,11 @@ export const IN_PROCESS: Context = Object.freeze({ actor: null, requestId: null 
 export interface Call {
   context: Context
   priorFaults: readonly Fault[]
+  /** The tenant that the caller is bound to: nothing of others is there, and what it makes belongs to it. */
+  tenant?: string | undefined
 }
+
+/** The same of a call that only reads. */
+export type ReadCall = Partial<Omit<Call, 'context'>>
 
 export const FROM_PROCESS: Call = Object.freeze({ context: IN_PROCESS, priorFaults: [] })

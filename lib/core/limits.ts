@@ -67,5 +67,5 @@ export const WEBHOOK_URL_MAX = 2048
 /** Types of events that a webhook names. */
 export const WEBHOOK_TYPES_MAX = 20
 
-/** The most users in a part of `readUsers`. */
+/** The most users in a part of a walk. */
 export const READ_PART_MAX = 1000

@@ -66,8 +66,8 @@ export function feedMeta ({ query: { limit }, more, position, total }: FeedPage)
   return { limit, more, ...(position !== null && { position }), ...(total !== undefined && { total }) }
 }
 
-/** Makes `app.users.events`. `log`: null without the option `eventLog`. */
-export function createEvents (on: Listening['on'], log: EventLogService | null): Events {
+/** Makes `app.users.events`. `log`: null without the option `eventLog`. `tenant`: of one alone. */
+export function createEvents (on: Listening['on'], log: EventLogService | null, tenant?: string): Events {
   function logOf (method: string): EventLogService {
     if (log !== null) return log
     throw new TypeError(`fastify-users: events.${method}() needs the option eventLog`)
@@ -85,7 +85,8 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
         ? []
         : [{ parameter: 'onPosition', code: 'type', detail: 'must be a function' }]
     ]
-    const { start, parts } = await logOf('after').follow({ ...query, ...(id !== null && { after: id }) }, faults)
+    const from = { ...query, ...(id !== null && { after: id }) }
+    const { start, parts } = await logOf('after').follow(from, { priorFaults: faults, tenant })
     if (start !== null) await onPosition(start)
     for await (const { events, last } of parts(signal)) {
       yield * events
@@ -97,12 +98,12 @@ export function createEvents (on: Listening['on'], log: EventLogService | null):
   return Object.freeze(Object({
     on,
     async list (query: FeedQuery = {}) {
-      const page = await logOf('list').feed({ ...query })
+      const page = await logOf('list').feed({ ...query }, { tenant })
       return { data: page.events, meta: feedMeta(page) }
     },
     after,
     async ofUser (id: string, query: { page?: number, limit?: number, type?: EventFilter } = {}) {
-      const page = await logOf('ofUser').history(id, { ...query })
+      const page = await logOf('ofUser').history(id, { ...query }, { tenant })
       return { data: page.items, meta: listMeta(page) }
     }
   }))

@@ -1,5 +1,5 @@
+import type { ReadCall } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
 import { gather } from '../core/gather.ts'
 import { firstIdAt, isUserId, timeOfId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
@@ -12,12 +12,10 @@ import type { LoggedEvent } from './types.ts'
 
 export interface EventLogOptions {
   log: Pick<EventLog, 'read' | 'history' | 'pruned'>
-  /** That of whoever reads. */
-  tenant: string | undefined
   present: (record: EventRecord) => LoggedEvent
   pageSize: PageSize
-  /** True if there is a user with this id. */
-  hasUser: (id: string) => Promise<boolean>
+  /** True if there is a user with this id, for this tenant. */
+  hasUser: (id: string, tenant: string | undefined) => Promise<boolean>
   /** Wakes those who follow. */
   tail: Tail
   /** Seconds that events are kept at least. */
@@ -50,17 +48,17 @@ export interface Following {
 /** The operations on the event log, without HTTP. They throw UsersError alone. */
 export interface EventLogService {
   /** @throws `validation_failed`, `position_unknown`, `events_expired`, `storage_unavailable` */
-  feed (query: Readonly<Record<string, unknown>>, priorFaults?: readonly Fault[]): Promise<FeedPage>
+  feed (query: Readonly<Record<string, unknown>>, call?: ReadCall): Promise<FeedPage>
   /** @throws `validation_failed`, `user_not_found`, `storage_unavailable` */
   history (
     id: string,
     query: Readonly<Record<string, unknown>>,
-    priorFaults?: readonly Fault[]
+    call?: ReadCall
   ): Promise<ListedPage<LoggedEvent>>
   /** Checks the parameters, and that none is gone of the events that are asked for; then follows the log. */
   follow (
     query: Readonly<Record<string, unknown>>,
-    priorFaults?: readonly Fault[]
+    call?: ReadCall
   ): Promise<Following>
 }
 
@@ -82,26 +80,28 @@ function nextOf ({ order }: EventsRequest, events: readonly EventRecord[], posit
 
 /** Makes the operations on an event log. */
 export function createEventLog (options: EventLogOptions): EventLogService {
-  const { log, tenant, present, pageSize, hasUser, tail, retention } = options
+  const { log, present, pageSize, hasUser, tail, retention } = options
   const check = eventQueryChecks(pageSize)
-  const of = tenant === undefined ? {} : { tenant }
-  const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read({ ...request, ...of }))
+  const read = (request: EventsRequest): Promise<EventsPage | null> => fromStorage(() => log.read(request))
   // Those of others would tell when others had events.
-  const pruned = async () => tenant === undefined ? fromStorage(() => log.pruned()) : []
+  const prunedFor = async ({ tenant }: EventsRequest) =>
+    tenant === undefined ? fromStorage(() => log.pruned()) : []
+  const requestIn = (request: EventsRequest, tenant: string | undefined): EventsRequest =>
+    tenant === undefined ? request : { ...request, tenant }
 
   /**
    * True if an id is older than the oldest event that is kept. Where none is kept, every id of the past is: a tenant's
    * newest event is pruned too, and what else was pruned would tell of other tenants.
    */
-  async function isOld (id: string): Promise<boolean> {
-    const oldest = (await read({ after: null, limit: 1, types: null }))?.events[0]
+  async function isOld (id: string, { tenant }: EventsRequest): Promise<boolean> {
+    const oldest = (await read(requestIn({ after: null, limit: 1, types: null }, tenant)))?.events[0]
     return timeOfId(id) <= (oldest === undefined ? Date.now() : Date.parse(oldest.timestamp))
   }
 
   /** The page before an event that is not in the log: whatever came before it was pruned with it. */
-  async function pageBefore (before: string): Promise<EventsPage> {
-    const standing = standingOf(before, null, await pruned())
-    if (standing !== 'unknown' || await isOld(before)) return { events: [], more: false, position: null }
+  async function pageBefore (before: string, request: EventsRequest): Promise<EventsPage> {
+    const standing = standingOf(before, null, await prunedFor(request))
+    if (standing !== 'unknown' || await isOld(before, request)) return { events: [], more: false, position: null }
     throw positionUnknown('before')
   }
 
@@ -111,10 +111,10 @@ export function createEventLog (options: EventLogOptions): EventLogService {
   async function pageBehind (after: string, request: EventsRequest): Promise<EventsPage> {
     // All that were pruned come before the oldest. First the page, so that nothing of it is pruned before it is judged.
     const oldest = await read({ ...request, after: null })
-    const standing = standingOf(after, request.types, await pruned())
+    const standing = standingOf(after, request.types, await prunedFor(request))
     const isWhole = standing === 'complete' || (standing === 'unknown' && isStart(after) && isRecent(after))
     if (isWhole && oldest !== null) return oldest
-    if (standing === 'expired' || isStart(after) || await isOld(after)) throw new UsersError('events_expired')
+    if (standing === 'expired' || isStart(after) || await isOld(after, request)) throw new UsersError('events_expired')
     throw positionUnknown('after')
   }
 
@@ -130,7 +130,8 @@ export function createEventLog (options: EventLogOptions): EventLogService {
   /** The request from a place in the log: the end, if what comes from now on is asked for. */
   async function located (request: EventsRequest): Promise<EventsRequest> {
     if (request.after !== NOW) return request
-    return { ...request, after: (await pageOf({ after: null, limit: 1, types: [] })).position }
+    const last = requestIn({ after: null, limit: 1, types: [] }, request.tenant)
+    return { ...request, after: (await pageOf(last)).position }
   }
 
   // Most of those who follow wait at the end of the log, and all are woken by an event.
@@ -143,8 +144,8 @@ export function createEventLog (options: EventLogOptions): EventLogService {
   }
 
   return {
-    async feed (query, priorFaults = []) {
-      const request = check.feed(query, priorFaults)
+    async feed (query, { priorFaults = [], tenant } = {}) {
+      const request = requestIn(check.feed(query, priorFaults), tenant)
       const { events, more, position, total } = request.after === NOW
         ? await pageOf({ ...request, after: null, types: [] })
         : await pageOf(request)
@@ -158,7 +159,8 @@ export function createEventLog (options: EventLogOptions): EventLogService {
       }
     },
 
-    async history (id, query, priorFaults = []) {
+    async history (id, query, { priorFaults = [], tenant } = {}) {
+      const of = tenant === undefined ? {} : { tenant }
       const { types, ...paging } = check.history(query, priorFaults)
       const readHistory = (offset: number, limit: number, ofTypes: readonly string[] | null) =>
         fromStorage(async () => isUserId(id)
@@ -166,14 +168,14 @@ export function createEventLog (options: EventLogOptions): EventLogService {
           : { items: [], total: 0 })
       const page = await readPage(paging, ({ from, limit }) =>
         readHistory('offset' in from ? from.offset : 0, limit, types))
-      const isKnown = page.total > 0 || (isUserId(id) && await hasUser(id)) ||
+      const isKnown = page.total > 0 || (isUserId(id) && await hasUser(id, tenant)) ||
         (types !== null && (await readHistory(0, 1, null)).total > 0)
       if (!isKnown) throw new UsersError('user_not_found')
       return { ...page, items: page.items.map(present) }
     },
 
-    async follow (query, priorFaults = []) {
-      const asked = { ...check.endless(query, priorFaults), limit: pageSize.max }
+    async follow (query, { priorFaults = [], tenant } = {}) {
+      const asked = requestIn({ ...check.endless(query, priorFaults), limit: pageSize.max }, tenant)
       const request = await located(asked)
       await pageOf({ ...request, limit: 1 })
       return {

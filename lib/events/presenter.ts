@@ -14,23 +14,20 @@ export function eventPresenter (
   { pastFields, showsTenant }: Pick<Presenter, 'pastFields' | 'showsTenant'>
 ): (record: EventRecord) => LoggedEvent {
   function userOf (user: JsonObject): JsonObject {
-    const { id, name, email, status, statusReason, version, createdAt, updatedAt, ...rest } = user
-    const own = pastFields(fieldsOf(rest))
-    return Object.fromEntries(Object.entries(
-      { id, name, email, ...own, status, statusReason, version, createdAt, updatedAt }
-    ).map(([member, value]) => [member, value ?? null]))
+    const { id, name, email, fields: _, ...rest } = user
+    return Object.fromEntries(Object.entries({ id, name, email, ...pastFields(fieldsOf(user)), ...rest })
+      .map(([member, value]) => [member, value ?? null]))
   }
 
   function beforeOf (record: EventRecord): JsonObject {
-    const { name, email, fields, status, statusReason } = record.before ?? {}
+    const { name, email, fields, ...rest } = record.before ?? {}
     const before = fieldsOf(record.before ?? {})
     const changed = isErased(record) ? before : changedFields(before, fieldsOf(record.data))
     return {
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
       ...(fields !== undefined && pastFields(changed)),
-      ...(status !== undefined && { status }),
-      ...(statusReason !== undefined && { statusReason })
+      ...rest
     }
   }
 

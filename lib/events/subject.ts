@@ -37,37 +37,38 @@ export type SubjectPart = Partial<Subject>
  */
 export function createSubjects (
   { users, trash, events, webhooks }: Repository,
-  tenant: string | undefined,
   presenter: Pick<Presenter, 'user' | 'deletedUser'>,
   present: (record: EventRecord) => LoggedEvent
-): (id: string) => AsyncGenerator<SubjectPart, void, undefined> {
-  async function originOf (webhook: string): Promise<string> {
+): (id: string, tenant?: string) => AsyncGenerator<SubjectPart, void, undefined> {
+  async function originOf (webhook: string, tenant: string | undefined): Promise<string> {
     const record = await webhooks.find(webhook, tenant)
     return record === null ? '' : new URL(record.url).origin
   }
 
-  async function deliveriesOf (records: readonly EventRecord[], origins: Map<string, string>) {
+  async function deliveriesOf (
+    records: readonly EventRecord[], origins: Map<string, string>, tenant: string | undefined
+  ) {
     const deliveries = await webhooks.deliveriesOf(records.map(({ id }) => id), tenant)
     return Promise.all(deliveries.map(async (delivery): Promise<SubjectDelivery> => {
       const { webhook: id } = delivery
-      const origin = origins.get(id) ?? await originOf(id)
+      const origin = origins.get(id) ?? await originOf(id, tenant)
       origins.set(id, origin)
       return { ...toDelivery(delivery), webhook: { id, origin } }
     }))
   }
 
-  async function find (id: string): Promise<Subject['user']> {
+  async function find (id: string, tenant: string | undefined): Promise<Subject['user']> {
     const user = await users.find(id)
     if (user !== null && belongsTo(user, tenant)) return presenter.user(user)
     const away = await trash.find(id, tenant)
     return away === null ? null : presenter.deletedUser(away)
   }
 
-  return async function * (id) {
+  return async function * (id, tenant) {
     if (!isUserId(id)) throw userNotFound()
     const origins = new Map<string, string>()
     const of = tenant === undefined ? {} : { tenant }
-    const user = await fromStorage(() => find(id))
+    const user = await fromStorage(() => find(id, tenant))
     // What is recorded meanwhile moves the others back: none is given twice.
     const given = new Set<string>()
     let isOver = false
@@ -83,7 +84,7 @@ export function createSubjects (
       const page = await fromStorage(() => events.history(id, { offset, limit: PART, ...of }))
       if (offset === 0 && user === null && page.total === 0) throw userNotFound()
       const records = page.items.filter(isOfThisPerson)
-      const deliveries = await fromStorage(() => deliveriesOf(records, origins))
+      const deliveries = await fromStorage(() => deliveriesOf(records, origins, tenant))
       yield { ...(offset === 0 && { user }), events: records.map(present), deliveries }
       if (isOver || page.items.length < PART) return
     }

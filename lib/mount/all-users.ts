@@ -53,13 +53,19 @@ export interface TenantMethods {
   assign (name: string, options?: AssignOptions): Promise<TenantAssignment>
 }
 
-/** Makes `app.users`. `tenants`: null without the option `tenants`. */
-export function createUsers (own: TenantUsers, tenants: Tenants | null, opened: Promise<void>): Users {
+/** Makes `app.users`. `usersOf`: of a tenant, or of all. `tenants`: null without the option `tenants`. */
+export function createUsers (
+  usersOf: (tenant?: string) => TenantUsers, tenants: Tenants | null, opened: Promise<void>
+): Users {
   const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
-    ...own,
+    ...usersOf(),
     ready: () => opened,
-    tenant: (name: string) => some().of(name).inProcess,
+    tenant (name: string) {
+      const all: Tenants = some()
+      all.requireName(name)
+      return usersOf(name)
+    },
     tenants: Object.freeze({
       async list (query: PagingQuery = {}) {
         const page = await some().list({ ...query })

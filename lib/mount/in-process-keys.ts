@@ -1,7 +1,7 @@
 import type { KeyListQuery } from '../api-keys/key-list.ts'
 import type { ApiKey } from '../api-keys/record.ts'
 import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
-import type { ApiKeysService, NewApiKey, RevokedApiKey } from '../api-keys/service.ts'
+import { type ApiKeysService, type NewApiKey, type RevokedApiKey, UNBOUNDED, UNGUARDED } from '../api-keys/service.ts'
 import { type ListMeta, listMeta } from '../core/paging.ts'
 import type { DayUses } from '../storage/storage.ts'
 
@@ -44,19 +44,19 @@ export interface ApiKeyMethods {
 }
 
 /** Makes the operations on API keys in process. */
-export function keyMethods (apiKeys: ApiKeysService): ApiKeyMethods {
+export function keyMethods (apiKeys: ApiKeysService, tenant?: string): ApiKeyMethods {
   return {
-    create: (input: ApiKeyInput) => apiKeys.create(input),
-    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input),
-    get: (id: string) => apiKeys.get(id),
+    create: (input: ApiKeyInput) => apiKeys.create(input, { ...UNBOUNDED, tenant }),
+    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input, tenant),
+    get: (id: string) => apiKeys.get(id, tenant),
     async list (query: KeyListQuery = {}) {
-      const page = await apiKeys.list({ ...query })
+      const page = await apiKeys.list({ ...query }, { tenant })
       return { data: page.items, meta: listMeta(page) }
     },
-    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options),
-    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options),
+    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options, { ...UNBOUNDED, tenant }),
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options, { ...UNGUARDED, tenant }),
     async uses (id: string) {
-      if (apiKeys.uses !== null) return { data: await apiKeys.uses(id) }
+      if (apiKeys.uses !== null) return { data: await apiKeys.uses(id, tenant) }
       throw new TypeError('fastify-users: apiKeys.uses() needs the option apiKeys.countUses')
     }
   }

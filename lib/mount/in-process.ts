@@ -1,3 +1,4 @@
+import { FROM_PROCESS } from '../core/context.ts'
 import type { ApiKeysService } from '../api-keys/service.ts'
 import type { UsersError } from '../core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
@@ -161,8 +162,11 @@ export interface TransactionLike {
 }
 
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods (services: UsersServices, { user, deletedUser }: Presenter): UserMethods {
+function userMethods (
+  services: UsersServices, { user, deletedUser }: Presenter, tenant: string | undefined
+): UserMethods {
   const { users, openImport, writeBatch } = services
+  const call = { ...FROM_PROCESS, tenant }
   async function * iterate (
     query: IterateQuery = {},
     options: IterateOptions = {}
@@ -170,41 +174,43 @@ function userMethods (services: UsersServices, { user, deletedUser }: Presenter)
     const { snapshot, standby } = checkFlags(options, ['snapshot', 'standby'])
     const reads = await users.readsFor(standby)
     if (!snapshot) {
-      for await (const record of users.iterate({ ...query }, reads)) yield user(record)
+      for await (const record of users.iterate({ ...query }, { reads, tenant })) yield user(record)
       return
     }
-    for await (const records of users.snapshot({ ...query })(reads)) yield * records.map(user)
+    for await (const records of users.snapshot({ ...query }, call)(reads)) yield * records.map(user)
   }
   const readsFor = (options: ReadOptions) => users.readsFor(checkFlags(options, ['standby']).standby)
   return {
     async create (input: UserInput, options: CreateOptions = {}) {
-      return user((await users.create(input, { ...options })).user)
+      return user((await users.create(input, { ...options }, call)).user)
     },
-    get: async (id: string, options: ReadOptions = {}) => user(await users.get(id, await readsFor(options))),
+    get: async (id: string, options: ReadOptions = {}) =>
+      user(await users.get(id, { reads: await readsFor(options), tenant })),
     async list (query: ListQuery = {}, options: ReadOptions = {}) {
-      const page = await users.list({ ...query }, [], await readsFor(options))
+      const page = await users.list({ ...query }, { reads: await readsFor(options), tenant })
       const { next } = page
       return { data: page.items.map(user), meta: listMeta(page), ...(next !== undefined && { next }) }
     },
     async update (id: string, patch: UserPatch, options: WriteOptions = {}) {
-      return user(await users.change(id, patch, { ...options }, false))
+      return user(await users.change(id, patch, { ...options }, false, call))
     },
-    isActive: (id: string) => users.isActive(id),
-    delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }),
-    restore: async (id: string, options: RestoreOptions = {}) => user((await users.restore(id, { ...options })).user),
+    isActive: (id: string) => users.isActive(id, tenant),
+    delete: (id: string, options: DeleteOptions = {}) => users.remove(id, { ...options }, call),
+    restore: async (id: string, options: RestoreOptions = {}) =>
+      user((await users.restore(id, { ...options }, call)).user),
     async listDeleted (query: Pick<PagingQuery, 'page' | 'limit'> = {}) {
-      const page = await users.listDeleted({ ...query })
+      const page = await users.listDeleted({ ...query }, call)
       return { data: page.items.map(deletedUser), meta: listMeta(page) }
     },
     async batch (operations: readonly UserOperation[], given: UserBatchOptions = {}) {
       const { atomic, ...options } = { ...given }
       const input = { operations, ...(atomic !== undefined && { atomic }) }
-      const { results, replayed } = await writeBatch(input, options)
+      const { results, replayed } = await writeBatch(input, options, call)
       return { data: results.map((each) => ({ ...each, user: each.user && user(each.user) })), replayed }
     },
     iterate,
     import: (source: ImportSource, options: ImportOptions = {}) =>
-      importRows(openImport, source, { ...options })
+      importRows(openImport, source, { ...options }, tenant)
   }
 }
 
@@ -218,15 +224,15 @@ export interface InProcessParts extends UsersServices {
 }
 
 /** Makes what `app.users` has for one tenant, or for all. */
-export function createInProcess (parts: InProcessParts): TenantUsers {
+export function createInProcess (parts: InProcessParts, tenant?: string): TenantUsers {
   const { presenter, users, subject, apiKeys, events, usersIn } = parts
   return Object.freeze({
-    ...userMethods(parts, presenter),
+    ...userMethods(parts, presenter, tenant),
     revert: async (id: string, event: string, options: RevertOptions = {}) =>
-      presenter.user((await users.revert(id, { event }, { ...options })).user),
-    subject: (id: string) => wholeSubject(subject(id)),
-    apiKeys: Object.freeze(keyMethods(apiKeys)),
+      presenter.user((await users.revert(id, { event }, { ...options }, { ...FROM_PROCESS, tenant })).user),
+    subject: (id: string) => wholeSubject(subject(id, tenant)),
+    apiKeys: Object.freeze(keyMethods(apiKeys, tenant)),
     events,
-    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter))
+    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter, tenant))
   })
 }

@@ -15,12 +15,9 @@ import { type Claims, createClaims } from '../users/claims.ts'
 import type { Users } from './all-users.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Routing } from './routing.ts'
-import type { Services } from './services.ts'
+import type { MountServices } from './services.ts'
 import type { Membership } from './shared-storage.ts'
-import { requireTenants, type StorageServices } from './tenants.ts'
-
-/** What a tenant sees, or whoever sees all. */
-export type Seen = Pick<StorageServices, 'tenant'>
+import { requireTenants, type Tenants } from './tenants.ts'
 
 /** What a plugin on top of `app.users` uses of it. */
 export interface Mount {
@@ -41,16 +38,11 @@ export interface Mount {
   onChange: (listener: () => void) => void
   /** Whose `Idempotency-Key` a caller sends. */
   ownerOf: OwnerOf
-  claimsOf: (seen: Seen) => Claims
-  /** What one tenant sees of the mount. @throws TypeError without the option `tenants`, `validation_failed` */
-  ofTenant: (tenant: string) => Seen
-  /**
-   * Adds operations under the prefix of the users, with the same authentication, limits and errors. They are made once
-   * for those who see all, and once for each tenant.
-   */
-  addOperations: (
-    host: FastifyInstance, operations: (seen: Seen, settings: Omit<OperationSettings, 'handlerFor'>) => Operation[]
-  ) => Promise<void>
+  claims: Claims
+  /** @throws TypeError without the option `tenants`, `validation_failed` for what is no name of a tenant */
+  requireTenant: (tenant: string) => void
+  /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
+  addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
   /** True if an operation has been added. */
   hasOperation: Routing['has']
 }
@@ -61,7 +53,7 @@ export interface MountParts {
   repository: Repository
   fields: FieldsSchema
   options: CheckedOptions
-  services: Services
+  services: MountServices
   membership: Membership
   routing: Routing
   path: string
@@ -70,7 +62,8 @@ export interface MountParts {
 const mounts = new WeakMap<Users, Mount>()
 
 /** Keeps what a mount offers to plugins on top of it. */
-export function keepMount ({ log, repository, fields, options, services, membership, routing, path }: MountParts): void {
+export function keepMount (parts: MountParts): void {
+  const { log, repository, fields, options, services, membership, routing, path } = parts
   const { pageSize, apiKeys, requireIfMatch } = options
   const { inProcess, eventLog, present, publish, tenants } = services
   mounts.set(inProcess, {
@@ -93,13 +86,13 @@ export function keepMount ({ log, repository, fields, options, services, members
     publishDisabled: (webhook, recorded) => publish('webhook.disabled', webhook, IN_PROCESS, recorded),
     onChange: membership.onChange,
     ownerOf: createKeyOwners(repository),
-    claimsOf: (seen) => createClaims(repository, seen.tenant, options.idempotencyTtl),
-    ofTenant: (tenant) => requireTenants(tenants).of(tenant),
+    claims: createClaims(repository, options.idempotencyTtl),
+    requireTenant (tenant) {
+      const all: Tenants = requireTenants(tenants)
+      all.requireName(tenant)
+    },
     async addOperations (to, operations) {
-      await routing.add(to, (_scope, settings) => ({
-        operations: operations(services, settings),
-        ofTenant: (bound) => operations(bound, settings)
-      }))
+      await routing.add(to, (_scope, settings) => operations(settings))
     },
     hasOperation: routing.has
   })

@@ -24,7 +24,8 @@ import type { Repository } from '../storage/repository.ts'
 import { createExports } from '../transfer/export.ts'
 import { createClaims } from '../users/claims.ts'
 import type { CheckedOptions } from './options.ts'
-import type { StorageServices, Tenants } from './tenants.ts'
+import type { MountServices } from './services.ts'
+import type { Tenants } from './tenants.ts'
 
 export interface OperationParts {
   repository: Repository
@@ -48,15 +49,13 @@ const TENANT_LISTS_TOGETHER = 2
 const isOf = (tenant: string | undefined) => (key: StaticKey): boolean =>
   (typeof key === 'string' ? undefined : key.tenant ?? undefined) === tenant
 
-/**
- * Makes the function that makes the operations that a mount has without plugins on top of it, as its options
- * allow: its own, and those of each tenant, which share their limits.
- */
-export function operationsMaker (
+/** Makes the operations that a mount has without plugins on top of it, as its options allow. */
+export function ownOperations (
   scope: FastifyInstance,
   options: CheckedOptions,
+  services: MountServices,
   parts: OperationParts
-): (services: StorageServices) => Operation[] {
+): Operation[] {
   const { repository, fields, limits, identify, rateLimits, securityLog, tenants } = parts
   const { pageSize, apiKeys: { static: staticKeys, routes }, limits: { refusedLines, streams, requests } } = options
   const ownerOf = createKeyOwners(repository)
@@ -73,7 +72,8 @@ export function operationsMaker (
     }
   })()
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
-  return ({ users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, tenant }) => [
+  const { users, presenter, subject, openImport, writeBatch, eventLog, apiKeys } = services
+  return [
     ...userOperations(users, presenter, {
       pageSize,
       fields,
@@ -108,16 +108,16 @@ export function operationsMaker (
     ...eventLog !== null
       ? eventOperations(eventLog, { pageSize, limits, takePlace, recheck: recheckFor('events:read') })
       : [],
-    // Static keys of other tenants can't manage the keys of this one.
     ...routes
       ? apiKeyOperations(apiKeys, {
         pageSize,
-        staticScopes: staticKeys.filter(isOf(tenant)).map(scopesOf),
+        // Static keys of other tenants can't manage the keys of this one.
+        staticScopesOf: (tenant) => staticKeys.filter(isOf(tenant)).map(scopesOf),
         usualLimit: requests,
         ownerOf,
-        claims: createClaims(repository, tenant, options.idempotencyTtl)
+        claims: createClaims(repository, options.idempotencyTtl)
       })
       : [],
-    ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists, tenant) : []
+    ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists) : []
   ]
 }

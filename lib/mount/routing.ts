@@ -18,7 +18,6 @@ import type { Operation, OperationSettings } from '../operations/operation.ts'
 import { routeOperations } from '../operations/route.ts'
 import { proxyWarning, routerSettings } from './host.ts'
 import type { CheckedOptions } from './options.ts'
-import type { StorageServices, Tenants } from './tenants.ts'
 
 export interface RoutingParts {
   log: FastifyBaseLogger
@@ -30,15 +29,6 @@ export interface RoutingParts {
   uses: UseCounter | null
   rateLimits: RateLimits | null
   securityLog: SecurityLog
-  /** Null without the option `tenants`. */
-  tenants: Tenants | null
-}
-
-/** Operations that are added to a mount. */
-export interface AddedOperations {
-  operations: Operation[]
-  /** Makes those that a tenant has, on its services. */
-  ofTenant: (services: StorageServices) => Operation[]
 }
 
 /** The routes of a mount. */
@@ -46,7 +36,7 @@ export interface Routing {
   /** Adds operations under the prefix of the mount. Returns the path of the scope that has them, such as `/v1`. */
   add (
     to: FastifyInstance,
-    operationsIn: (scope: FastifyInstance, settings: Omit<OperationSettings, 'handlerFor'>) => AddedOperations
+    operationsIn: (scope: FastifyInstance, settings: OperationSettings) => Operation[]
   ): Promise<string>
   /** True if an operation has been added. */
   has (operationId: string): boolean
@@ -75,9 +65,10 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
-  const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog, tenants } = parts
+  const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { server } } = options
-  const settings: Omit<OperationSettings, 'handlerFor'> = {
+  const settings: OperationSettings = {
+    tenants: options.tenants,
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits,
     pageSize,
@@ -117,9 +108,9 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
           }
         })
         if (server?.standbys !== undefined) giveTokens(scope, server.standbys)
-        const { operations, ofTenant } = operationsIn(scope, settings)
+        const operations = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)
-        routeOperations(scope, operations, { ...settings, handlerFor: tenants?.handlers(ofTenant) ?? null })
+        routeOperations(scope, operations, settings)
       }, registration)
       return path
     },

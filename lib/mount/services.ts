@@ -22,7 +22,7 @@ import { createUsers } from './all-users.ts'
 import { createInProcess } from './in-process.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
-import { createTenants, type StorageServices } from './tenants.ts'
+import { createTenants } from './tenants.ts'
 import { usersServices } from './users-services.ts'
 
 export interface ServiceParts {
@@ -38,7 +38,7 @@ export interface ServiceParts {
   opened: Promise<void>
 }
 
-export type Services = ReturnType<typeof createServices>
+export type MountServices = ReturnType<typeof createServices>
 
 /** Listens to the events of one tenant. */
 function ofTenant (on: Events['on'], tenant: string): Events['on'] {
@@ -70,44 +70,38 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   }
   const usersOn = usersServices(fields, presenter, options)
 
-  /** The services of the mount, or of one tenant. */
-  function servicesOf (on: Events['on'], tenant?: string): StorageServices {
-    const apiKeys = createApiKeysService({
-      repository,
-      tenant,
-      verifier,
-      flushUses: uses && uses.flush,
-      pageSize,
-      keyPrefix,
-      pepper,
-      publish: publishKey,
-      makeEvent,
-      tenants: options.tenants
-    })
-    const hasUser = async (id: string) => await fromStorage(() => findIn(repository, id, tenant)) !== null
-    const eventLog = options.eventLog === null
-      ? null
-      : createEventLog({ ...options.eventLog, log: repository.events, tenant, present, pageSize, hasUser, tail })
-    const usersIn = (transaction: unknown) => {
-      const { storage } = repository
-      const joined = storage.join?.(transaction)
-      if (joined === undefined) {
-        throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
-          "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
-      }
-      const publishLater: typeof publish = (...change) => joined.afterCommit(() => publish(...change))
-      return usersOn(repositoryIn(joined), publishLater, makeEvent, tenant)
+  const apiKeys = createApiKeysService({
+    repository,
+    verifier,
+    flushUses: uses && uses.flush,
+    pageSize,
+    keyPrefix,
+    pepper,
+    publish: publishKey,
+    makeEvent,
+    tenants: options.tenants
+  })
+  const hasUser = async (id: string, tenant: string | undefined) =>
+    await fromStorage(() => findIn(repository, id, tenant)) !== null
+  const eventLog = options.eventLog === null
+    ? null
+    : createEventLog({ ...options.eventLog, log: repository.events, present, pageSize, hasUser, tail })
+  const usersIn = (transaction: unknown) => {
+    const { storage } = repository
+    const joined = storage.join?.(transaction)
+    if (joined === undefined) {
+      throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
+        "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
     }
-    const subject = createSubjects(repository, tenant, presenter, present)
-    const parts = { ...usersOn(repository, publish, makeEvent, tenant), presenter, subject, apiKeys }
-    const inProcess = createInProcess({ ...parts, events: createEvents(on, eventLog), usersIn })
-    return { ...parts, eventLog, inProcess, tenant }
+    return usersOn(repositoryIn(joined), (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }
-
-  const own = servicesOf(emitter.on)
-  const tenants = options.tenants
-    ? createTenants(repository, verifier, pageSize, (tenant) => servicesOf(ofTenant(emitter.on, tenant), tenant))
-    : null
+  const subject = createSubjects(repository, presenter, present)
+  const own = { ...usersOn(repository, publish, makeEvent), presenter, subject, apiKeys, eventLog }
+  const inProcess = (tenant?: string) => {
+    const on = tenant === undefined ? emitter.on : ofTenant(emitter.on, tenant)
+    return createInProcess({ ...own, usersIn, events: createEvents(on, eventLog, tenant) }, tenant)
+  }
+  const tenants = options.tenants ? createTenants(repository, verifier, pageSize) : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
-  return { ...own, present, publish, tenants, inProcess: createUsers(own.inProcess, tenants, opened) }
+  return { ...own, present, publish, tenants, inProcess: createUsers(inProcess, tenants, opened) }
 }

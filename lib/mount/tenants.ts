@@ -1,47 +1,21 @@
-import { LRUCache } from 'lru-cache'
-import type { ApiKeysService } from '../api-keys/service.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import { type Page, type PageRequest, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { isTenant, TENANT, TENANT_FORM } from '../core/tenant.ts'
-import type { EventLogService } from '../events/log.ts'
-import { notFound } from '../http/admission/admission.ts'
-import type { HandlerFor, Operation } from '../operations/operation.ts'
 import type { Tenant, TenantsService } from '../operations/tenants.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import { tenantRemains } from '../storage/tenant-remains.ts'
-import type { Presenter } from '../users/presenter.ts'
-import type { createSubjects } from '../events/subject.ts'
-import type { TenantUsers } from './in-process.ts'
 import { type AssignOptions, createTenantAssignments } from './tenant-assignment.ts'
 import { createTenantRemovals } from './tenant-removal.ts'
-import type { UsersServices } from './users-services.ts'
-
-// The services and handlers of those tenants are kept that were used last.
-const KEPT = 1000
-
-/** The services of a storage. */
-export interface StorageServices extends UsersServices {
-  presenter: Presenter
-  /** Reads all that is stored of a person. */
-  subject: ReturnType<typeof createSubjects>
-  apiKeys: ApiKeysService
-  eventLog: EventLogService | null
-  inProcess: TenantUsers
-  /** The tenant that they are bound to. */
-  tenant: string | undefined
-}
 
 /** What a mount does for its tenants. They throw UsersError alone. */
 export interface Tenants extends TenantsService {
-  /** The services of a tenant. @throws `validation_failed` for what is no name of a tenant */
-  of (tenant: string): StorageServices
-  /** Makes the function that finds the handlers of a tenant. */
-  handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor
+  /** @throws `validation_failed` for what is no name of a tenant */
+  requireName (tenant: unknown): asserts tenant is string
   /** Deletes a tenant with all that it has, in steps. @throws `validation_failed`, `storage_unavailable` */
   remove (tenant: string): Promise<void>
   /** Gives the users without a tenant to one, in steps. @throws `validation_failed`, `storage_unavailable` */
@@ -56,14 +30,12 @@ export function requireTenants (tenants: Tenants | null): Tenants {
   throw new TypeError('fastify-users: tenants need the option tenants')
 }
 
-/** Makes what a mount does for its tenants. `servicesOf`: makes the services of one. */
+/** Makes what a mount does for its tenants. */
 export function createTenants (
   repository: Repository,
   { clear }: Pick<Verifier, 'clear'>,
-  pageSize: PageSize,
-  servicesOf: (tenant: string) => StorageServices
+  pageSize: PageSize
 ): Tenants {
-  const services = new LRUCache<string, StorageServices>({ max: KEPT })
   const declared = pagingParameters(pageSize, TENANT)
   const removals = createTenantRemovals(repository, clear)
   const assignments = createTenantAssignments(repository)
@@ -73,28 +45,7 @@ export function createTenants (
     throw validationFailed([{ parameter: 'tenant', code: 'format', detail: TENANT_FORM }])
   }
 
-  function of (tenant: string): StorageServices {
-    const known = services.get(tenant)
-    if (known !== undefined) return known
-    requireName(tenant)
-    const made = servicesOf(tenant)
-    services.set(tenant, made)
-    return made
-  }
-
   const remainsOf = (tenant: string) => fromStorage(() => tenantRemains(repository, tenant))
-
-  function handlers (operationsOf: (services: StorageServices) => Operation[]): HandlerFor {
-    const kept = new LRUCache<string, Map<string, Operation['handler']>>({ max: KEPT })
-    function handlersOf (tenant: string): Map<string, Operation['handler']> {
-      const known = kept.get(tenant)
-      if (known !== undefined) return known
-      const made = new Map(operationsOf(of(tenant)).map(({ operationId, handler }) => [operationId, handler]))
-      kept.set(tenant, made)
-      return made
-    }
-    return ({ operationId }, tenant) => handlersOf(tenant).get(operationId) ?? (async () => notFound())
-  }
 
   async function get (tenant: string): Promise<Tenant> {
     const isRunning = removals.isRunning(tenant)
@@ -114,11 +65,10 @@ export function createTenants (
   }
 
   return {
-    of,
-    handlers,
+    requireName,
     get,
 
-    async list (query, priorFaults = [], only) {
+    async list (query, { priorFaults = [], tenant: only } = {}) {
       const faults = [...priorFaults, ...parameterFaults(declared, query)]
       const paging = readPaging(query, pageSize, faults)
       if (faults.length > 0) throw validationFailed(faults)

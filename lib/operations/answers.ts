@@ -5,7 +5,8 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { type ListedPage, listMeta } from '../core/paging.ts'
 import { emptyShape, JSON_TYPE } from '../http/body.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, contextOf } from '../http/caller.ts'
+import type { Call, ReadCall } from '../core/context.ts'
 import { header } from '../http/header-fields.ts'
 import { linksOf } from '../http/responses/links.ts'
 import type { UserRecord } from '../storage/storage.ts'
@@ -23,6 +24,16 @@ export function sentKeyOf (request: FastifyRequest, ownerOf: OwnerOf): SentKey |
 
 /** Sends a user after a write, as much of it as the caller may read. */
 export type SendUser = (call: OperationCall, user: UserRecord) => FastifyReply
+
+/** Where a request comes from, for a service. */
+export function serviceCallOf ({ request, faults, tenant }: OperationCall): Call {
+  return { context: contextOf(request), priorFaults: faults, tenant }
+}
+
+/** The same of a request that only reads. */
+export function readCallOf ({ faults, tenant }: OperationCall): ReadCall {
+  return { priorFaults: faults, tenant }
+}
 
 /** @throws UsersError `validation_failed`, if there are faults */
 export function requireNoFaults (faults: readonly Fault[]): void {

@@ -11,7 +11,7 @@ import { JSON_TYPE } from '../http/body.ts'
 import { callerOf, contextOf, hasScope } from '../http/caller.ts'
 import { keyId } from '../openapi/component-parts.ts'
 import {
-  contentFaults, type OwnerOf, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf
+  contentFaults, type OwnerOf, readCallOf, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf, serviceCallOf
 } from './answers.ts'
 import type { KeyRateLimit } from '../storage/storage.ts'
 import type { Claims } from '../users/claims.ts'
@@ -20,8 +20,8 @@ import type { Operation, OperationCall } from './operation.ts'
 
 export interface ApiKeyOperationsOptions {
   pageSize: PageSize
-  /** The scopes of each static key. */
-  staticScopes: KeptKeys['staticScopes']
+  /** The scopes of each static key of a tenant, or of those that belong to none. */
+  staticScopesOf: (tenant: string | undefined) => KeptKeys['staticScopes']
   /** The limit of requests of keys without one of their own. */
   usualLimit: KeyRateLimit | undefined
   /** Whose `Idempotency-Key` a caller sends. */
@@ -65,9 +65,9 @@ function usesOperations ({ uses }: ApiKeysService): Operation[] {
       'HEAD works too.',
     success: { status: 200, description: 'The days.', is: 'ApiKeyUses' },
     codes: ['validation_failed', 'api_key_not_found'],
-    async handler ({ request, reply, faults }) {
+    async handler ({ request, reply, faults, tenant }) {
       requireNoFaults(faults)
-      return sendJson(reply, { data: await uses(request.params.id) })
+      return sendJson(reply, { data: await uses(request.params.id, tenant) })
     }
   }]
 }
@@ -75,28 +75,30 @@ function usesOperations ({ uses }: ApiKeysService): Operation[] {
 /** The operations on API keys. A caller can give no more than it has. */
 export function apiKeyOperations (
   apiKeys: ApiKeysService,
-  { pageSize, staticScopes, usualLimit, ownerOf, claims }: ApiKeyOperationsOptions
+  { pageSize, staticScopesOf, usualLimit, ownerOf, claims }: ApiKeyOperationsOptions
 ): Operation[] {
   const given = (request: FastifyRequest) => delegationOf(callerOf(request), usualLimit)
-  function keyCallOf ({ request, faults }: OperationCall): KeyCall {
+  function keyCallOf (call: OperationCall): KeyCall {
+    const { request, faults, tenant } = call
     const sent = sentKeyOf(request, ownerOf)
     return {
-      context: contextOf(request),
+      ...serviceCallOf(call),
       priorFaults: [...faults, ...idempotencyKeyFaults(sent?.key)],
       delegation: given(request),
-      claim: claims(sent)
+      claim: claims(sent, tenant)
     }
   }
 
   /** Revokes the key of the request where `id` is null: any holder can end its own key. */
   const revoke = (idOf: (call: OperationCall) => string | null): Operation['handler'] => async (call) => {
-    const { request, reply, query, faults } = call
+    const { request, reply, query, faults, tenant } = call
     requireNoFaults([...faults, ...parameterFaults(revokeParameters, query), ...contentFaults(request)])
     const id = idOf(call)
     await apiKeys.revoke(id ?? ownIdOf(request), { successors: query['successors'] === true }, {
       context: contextOf(request),
+      tenant,
       delegation: id === null ? null : given(request),
-      keepOne: query['force'] === true ? null : { staticScopes }
+      keepOne: query['force'] === true ? null : { staticScopes: staticScopesOf(tenant) }
     })
     return reply.code(204).send()
   }
@@ -113,7 +115,7 @@ export function apiKeyOperations (
       query: keyListParameters(pageSize),
       success: { status: 200, description: 'The page.', is: 'ApiKeyList', headers: ['Link'] },
       codes: ['validation_failed'],
-      handler: async (call) => sendPage(call, await apiKeys.list(call.query, call.faults))
+      handler: async (call) => sendPage(call, await apiKeys.list(call.query, readCallOf(call)))
     },
     {
       tag,
@@ -162,9 +164,9 @@ export function apiKeyOperations (
       description: 'HEAD works too.',
       success: { status: 200, description: 'The record.', is: 'ApiKey' },
       codes: ['validation_failed', 'api_key_not_found'],
-      async handler ({ request, reply, faults }) {
+      async handler ({ request, reply, faults, tenant }) {
         requireNoFaults(faults)
-        return sendJson(reply, await apiKeys.get(request.params.id))
+        return sendJson(reply, await apiKeys.get(request.params.id, tenant))
       }
     },
     {

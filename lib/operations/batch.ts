@@ -9,7 +9,7 @@ import { BATCH_BODY_MAX, BODY_MAX } from '../core/limits.ts'
 import { partProblem } from '../core/problem.ts'
 import { requireScope } from '../http/admission/authentication.ts'
 import { JSON_TYPE } from '../http/body.ts'
-import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerOf, hasScope } from '../http/caller.ts'
 import { entityTag, parseVersions } from '../http/responses/conditional.ts'
 import { header } from '../http/header-fields.ts'
 import type { RateLimits } from '../http/limits/rate-limits.ts'
@@ -17,6 +17,7 @@ import type { SecurityLog } from '../http/logging/security-log.ts'
 import type { BatchCall, OperationResult, WriteBatch } from '../users/batch.ts'
 import type { BatchOperation } from '../users/batch-shape.ts'
 import type { Presenter } from '../users/presenter.ts'
+import { serviceCallOf } from './answers.ts'
 import type { Operation } from './operation.ts'
 
 export interface BatchOperationOptions {
@@ -119,12 +120,12 @@ export function batchOperation (
       'validation_failed', 'malformed_json', 'batch_failed', 'idempotency_in_progress', 'body_too_large',
       'unsupported_media_type', 'idempotency_key_reused'
     ],
-    async handler ({ request, reply, faults: priorFaults }) {
+    async handler (call) {
+      const { request, reply, faults: priorFaults } = call
       const idempotencyKey = header(request, 'idempotency-key')
       const input = withVersions(request.body, priorFaults)
       const { results, replayed } = await writeBatch(input, idempotencyKey === undefined ? {} : { idempotencyKey }, {
-        context: contextOf(request),
-        priorFaults,
+        ...serviceCallOf(call),
         ownerOf: () => ownerOf(callerOf(request)),
         admit: admission(request, reply, { rateLimits, securityLog })
       })

@@ -2,7 +2,7 @@ import type { Caller } from '../api-keys/authenticator.ts'
 import type { KeyOwner } from '../api-keys/key-owner.ts'
 import type { PageSize } from '../core/paging.ts'
 import { parameterFaults, type Parameters } from '../core/parameters.ts'
-import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerOf, hasScope } from '../http/caller.ts'
 import { header } from '../http/header-fields.ts'
 import { preconditions } from '../http/responses/conditional.ts'
 import { userId } from '../openapi/component-parts.ts'
@@ -10,7 +10,7 @@ import { trashParameters } from '../users/deletions.ts'
 import { eraseParameter, purgeParameter } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { contentFaults, sendPage, type SendUser } from './answers.ts'
+import { contentFaults, sendPage, type SendUser, readCallOf, serviceCallOf } from './answers.ts'
 import type { Operation } from './operation.ts'
 
 export interface DeletionOperationsOptions {
@@ -54,7 +54,8 @@ export function deletionOperations (
       'validation_failed', 'malformed_json', 'user_not_found', 'precondition_failed', 'body_too_large',
       'unsupported_media_type', 'precondition_required'
     ],
-    async handler ({ request, reply, query, faults }) {
+    async handler (call) {
+      const { request, reply, query, faults } = call
       const priorFaults = [...faults, ...parameterFaults(parameters, query)]
       const options = {
         ...preconditions(request, priorFaults),
@@ -62,7 +63,7 @@ export function deletionOperations (
         ...(query['purge'] === true && { purge: true })
       }
       priorFaults.push(...contentFaults(request))
-      await users.remove(request.params.id, options, { context: contextOf(request), priorFaults })
+      await users.remove(request.params.id, options, { ...serviceCallOf(call), priorFaults })
       return reply.code(204).send()
     }
   }
@@ -81,7 +82,7 @@ export function deletionOperations (
     success: { status: 200, description: 'The page.', is: 'DeletedUserList', headers: ['Link'] },
     codes: ['validation_failed'],
     async handler (call) {
-      const page = await users.listDeleted(call.query, call.faults)
+      const page = await users.listDeleted(call.query, readCallOf(call))
       const items = page.items.map(({ user: { id } }) => ({ id }))
       // A scope includes no other: to delete must not be a way to read.
       const text = deletedListJson(page, !hasScope(call.request, 'users:read'))
@@ -109,7 +110,7 @@ export function deletionOperations (
       const options = { ...conditions, ...(idempotencyKey !== undefined && { idempotencyKey }) }
       priorFaults.push(...contentFaults(request))
       const { user, replayed } = await users.restore(request.params.id, options, {
-        context: contextOf(request), priorFaults, ownerOf: () => ownerOf(callerOf(request))
+        ...serviceCallOf(call), ownerOf: () => ownerOf(callerOf(request))
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       return sendWritten(call, user)

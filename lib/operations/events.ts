@@ -11,7 +11,7 @@ import { sendStream, wantsStream } from '../http/streams/event-stream.ts'
 import { appendHeader, header } from '../http/header-fields.ts'
 import type { TakePlace } from '../http/streams/stream-places.ts'
 import { userId } from '../openapi/component-parts.ts'
-import { sendJson, sendPage } from './answers.ts'
+import { readCallOf, sendJson, sendPage } from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 export interface EventOperationsOptions {
@@ -53,18 +53,19 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
   const { pageSize, limits, recheck, takePlace } = options
 
   async function sendFeed (call: OperationCall) {
-    const { reply, query, faults } = call
-    const page = await limits.reads(() => log.feed(query, faults), shareOf(call.request))
+    const { reply, query } = call
+    const page = await limits.reads(() => log.feed(query, readCallOf(call)), shareOf(call.request))
     if (page.next !== null) reply.header('link', `<${feedPath(call, page.next)}>; rel="next"`)
     return sendJson(reply, { data: page.events, meta: feedMeta(page) })
   }
 
-  async function openStream ({ request, reply, query, faults }: OperationCall) {
+  async function openStream ({ request, reply, query, faults, tenant }: OperationCall) {
     // What a browser sends when it comes again is newer than what its URL says.
     const lastEventId = header(request, LAST_EVENT_ID)
     const from = lastEventId === undefined ? query : { ...query, after: lastEventId }
     const onClose = takePlace(callerKey(request))
-    const following = await limits.reads(() => log.follow(from, faults), shareOf(request)).catch((error) => {
+    const follow = () => log.follow(from, { priorFaults: faults, tenant })
+    const following = await limits.reads(follow, shareOf(request)).catch((error) => {
       onClose()
       throw lastEventId === undefined ? error : aboutHeader(error, faults)
     })
@@ -110,7 +111,7 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       codes: ['validation_failed', 'user_not_found'],
       async handler (call) {
         const { id } = call.request.params
-        const page = await log.history(id, call.query, call.faults)
+        const page = await log.history(id, call.query, readCallOf(call))
         return sendPage(call, page, { path: `${call.collection}/${id}/events` })
       }
     }

@@ -52,8 +52,8 @@ export function exportOperation (
     codes: ['validation_failed', 'rate_limited'],
     // Not for all of the handler: that ends with the response.
     limitsItself: true,
-    async handler ({ request, reply, query, faults }) {
-      const { format, texts } = open(query, faults)
+    async handler ({ request, reply, query, faults, tenant }) {
+      const { format, texts } = open(query, { priorFaults: faults, tenant })
       if (request.method !== 'HEAD') hold(request, reply)
       // Fastify sends null as JSON text where the type is one of JSON.
       const body = request.method === 'HEAD'

@@ -122,11 +122,10 @@ export function importOperation (
     codes: ['validation_failed', 'unsupported_media_type', 'rate_limited'],
     streamsBody: true,
     limitsItself: true,
-    async handler ({ request, reply, query, faults, parts }) {
+    async handler ({ request, reply, query, faults, parts, tenant }) {
       const { report = 'faults', maxRefused = most, ...given } = query
-      const opened = open(given, [
-        ...faults, ...parameterFaults(parameters, { report, maxRefused })
-      ])
+      const priorFaults = [...faults, ...parameterFaults(parameters, { report, maxRefused })]
+      const opened = open(given, { priorFaults, tenant })
       hold(request, reply)
       await limits.writes(async () => {}, shareOf(request))
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')

@@ -23,6 +23,8 @@ export interface OperationCall {
    * service, which reports them with its own.
    */
   faults: Fault[]
+  /** The tenant that it is about: the caller's, or one that the platform's caller has named. */
+  tenant: string | undefined
   /** The path of the collection that the operation's path begins with, such as `/v1/users`. */
   collection: string
   /** The body of an operation that streams it. */
@@ -52,9 +54,6 @@ export interface Operation extends OperationDescription {
   handler: (call: OperationCall) => Promise<FastifyReply>
 }
 
-/** Finds the handler of an operation for a tenant. */
-export type HandlerFor = (operation: Operation, tenant: string) => Operation['handler']
-
 /** What operations need to know about their mount. */
 export interface OperationSettings {
   /** True if the host's router treats `;` as the beginning of the query. */
@@ -62,6 +61,6 @@ export interface OperationSettings {
   limits: ConcurrencyLimits
   pageSize: PageSize
   describe: Describe
-  /** With the option `tenants`: finds the handlers of a tenant. */
-  handlerFor: HandlerFor | null
+  /** The option: requests are about a tenant. */
+  tenants: boolean
 }

@@ -37,24 +37,24 @@ export function queryFaults ({ pairs, faults }: ParsedQuery, declared: Parameter
 export function handlerOf (
   operation: Operation,
   collectionOf: (request: OperationRequest) => string,
-  settings: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits' | 'handlerFor'>,
+  settings: Pick<OperationSettings, 'useSemicolonDelimiter' | 'limits' | 'tenants'>,
   bodyOf: BodyOf = () => []
 ): Handler {
   const { method, query: declared, operationId, handler } = operation
-  const { useSemicolonDelimiter, limits, handlerFor } = settings
+  const { useSemicolonDelimiter, limits, tenants } = settings
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
   function run (request: OperationRequest, reply: FastifyReply): Promise<FastifyReply> {
     const sent = parseQuery(queryOf(request.url, useSemicolonDelimiter))
-    const { tenant, faults = null } = handlerFor === null ? {} : tenantOf(request, operation, sent)
-    const parsed = handlerFor === null ? sent : withoutTenant(sent)
-    const handle = handlerFor === null || tenant === undefined ? handler : handlerFor(operation, tenant)
-    const handleWith = (more: readonly Fault[]): Promise<FastifyReply> => handle({
+    const { tenant, faults = null } = tenants ? tenantOf(request, operation, sent) : {}
+    const parsed = tenants ? withoutTenant(sent) : sent
+    const handleWith = (more: readonly Fault[]): Promise<FastifyReply> => handler({
       request,
       reply,
       query: declared === undefined ? {} : typedParameters(parsed, declared),
       pairs: sent.pairs,
+      tenant,
       faults: [...queryFaults(parsed, declared), ...more],
       collection: collectionOf(request),
       parts: () => bodyOf(request)
@@ -99,7 +99,7 @@ function routeOne (scope: FastifyInstance, operation: Operation, settings: Opera
   const { method, path: url, bodyLimit = BODY_MAX, operationId } = operation
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
   const query = { ...operation.query, tenant: tenantParameter }
-  const described = settings.handlerFor === null ? operation : { ...operation, query }
+  const described = settings.tenants ? { ...operation, query } : operation
   const config = { ...access, ...settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {

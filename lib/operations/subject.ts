@@ -29,14 +29,14 @@ const itemsOf = (items: readonly unknown[] = []): string[] => items.map((item) =
 /** All that is stored of a person, as one document that is streamed: a history may be long. */
 export function subjectOperation (
   begin: Breakables,
-  read: (id: string) => AsyncGenerator<SubjectPart, void, undefined>,
+  read: (id: string, tenant: string | undefined) => AsyncGenerator<SubjectPart, void, undefined>,
   { limits, hold, rechecks, securityLog }: SubjectOperationOptions
 ): Operation {
   /** The document, text by text. Deliveries come last, so they are kept until then: each is as small as an event. */
-  async function * textsOf (id: string): AsyncGenerator<string, void, undefined> {
+  async function * textsOf (id: string, tenant: string | undefined): AsyncGenerator<string, void, undefined> {
     const deliveries: string[] = []
     let separator = ''
-    for await (const { user, events, deliveries: carried } of read(id)) {
+    for await (const { user, events, deliveries: carried } of read(id, tenant)) {
       // The first part has the user, or null.
       if (user !== undefined) yield `{"user":${JSON.stringify(user)},"events":[`
       deliveries.push(...itemsOf(carried))
@@ -66,12 +66,12 @@ export function subjectOperation (
     success: { status: 200, description: 'The document.', is: 'Subject' },
     codes: ['validation_failed', 'user_not_found', 'rate_limited'],
     limitsItself: true,
-    async handler ({ request, reply, faults }) {
+    async handler ({ request, reply, faults, tenant }) {
       requireScope(request, callerOf(request), NEEDED, securityLog)
       requireNoFaults(faults)
       hold(request, reply)
       const stream = await limits.reads(() =>
-        readingStream(begin(reply), textsOf(request.params.id), () => recheck(request)), shareOf(request))
+        readingStream(begin(reply), textsOf(request.params.id, tenant), () => recheck(request)), shareOf(request))
       reply.type(`${JSON_TYPE}; charset=utf-8`)
       if (request.method !== 'HEAD') return reply.send(stream)
       stream.destroy()

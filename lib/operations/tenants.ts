@@ -1,12 +1,12 @@
 import { UsersError } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
+import type { ReadCall } from '../core/context.ts'
 import { type ListedPage, type PageSize, pagingParameters } from '../core/paging.ts'
 import { TENANT } from '../core/tenant.ts'
 import { shareOf } from '../http/caller.ts'
 import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
 import { tenantId } from '../openapi/component-parts.ts'
 import type { TenantRecord } from '../storage/storage.ts'
-import { requireBare, requireNoFaults, sendJson, sendPage } from './answers.ts'
+import { readCallOf, requireBare, requireNoFaults, sendJson, sendPage } from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 /** A tenant, or what is left of it. */
@@ -17,9 +17,9 @@ export interface Tenant extends TenantRecord {
 
 /** What the operations on tenants do. They throw UsersError alone. */
 export interface TenantsService {
-  /** `only`: no other tenant is listed. @throws `validation_failed`, `storage_unavailable` */
+  /** Of a caller that is bound to a tenant no other is listed. @throws `validation_failed`, `storage_unavailable` */
   list (
-    query: Readonly<Record<string, unknown>>, priorFaults?: readonly Fault[], only?: string
+    query: Readonly<Record<string, unknown>>, call?: ReadCall
   ): Promise<ListedPage<TenantRecord>>
   /** @throws `tenant_not_found`, `storage_unavailable` */
   get (tenant: string): Promise<Tenant>
@@ -32,14 +32,11 @@ export interface TenantsService {
 
 const tag = 'tenants'
 
-/**
- * The operations on tenants, which are the platform's. `limitLists` gives lists places of their own. `only`: the tenant
- * that a request is narrowed to.
- */
+/** The operations on tenants, which are the platform's. `limitLists` gives lists places of their own. */
 export function tenantOperations (
-  tenants: TenantsService, pageSize: PageSize, limitLists: ConcurrencyLimit, only?: string
+  tenants: TenantsService, pageSize: PageSize, limitLists: ConcurrencyLimit
 ): Operation[] {
-  function idOf ({ request: { params: { id } } }: OperationCall): string {
+  function idOf ({ request: { params: { id } }, tenant: only }: OperationCall): string {
     if (only !== undefined && id !== only) throw new UsersError('tenant_not_found')
     return id
   }
@@ -60,7 +57,7 @@ export function tenantOperations (
       codes: ['validation_failed'],
       limitsItself: true,
       async handler (call) {
-        const list = () => tenants.list(call.query, call.faults, only)
+        const list = () => tenants.list(call.query, readCallOf(call))
         return sendPage(call, await limitLists(list, shareOf(call.request)))
       }
     },

@@ -4,7 +4,7 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { unknownParameters } from '../core/fault.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
 import type { ReadFor } from '../http/consistency.ts'
-import { callerOf, contextOf, hasScope } from '../http/caller.ts'
+import { callerOf, hasScope } from '../http/caller.ts'
 import { entityTag, isNotModified, newestNamed, preconditions } from '../http/responses/conditional.ts'
 import { header } from '../http/header-fields.ts'
 import { userId } from '../openapi/component-parts.ts'
@@ -13,7 +13,7 @@ import { selection } from '../transfer/selection.ts'
 import { userListParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { UsersService } from '../users/service.ts'
-import { requireNoFaults, sendPage, type SendUser } from './answers.ts'
+import { readCallOf, requireNoFaults, sendPage, type SendUser, serviceCallOf } from './answers.ts'
 import { deletionOperations, type DeletionOperationsOptions } from './deletions.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
@@ -59,9 +59,7 @@ export function userOperations (
       const detail = 'must not be sent: a user is replaced whole'
       priorFaults.push({ header: 'content-range', code: 'forbidden', detail })
     }
-    const user = await users.change(request.params.id, request.body, conditions, whole, {
-      context: contextOf(request), priorFaults
-    })
+    const user = await users.change(request.params.id, request.body, conditions, whole, serviceCallOf(call))
     return sendWritten(call, user)
   }
 
@@ -80,7 +78,7 @@ export function userOperations (
       limitsItself: true,
       async handler (call) {
         const { names, query } = select.of(call)
-        const page = await readFor(call, (reads) => users.list(query, call.faults, reads))
+        const page = await readFor(call, (reads) => users.list(query, { ...readCallOf(call), reads }))
         return sendPage(call, page, { text: names === null ? listJson(page) : presenter.picking(names).listJson(page) })
       }
     },
@@ -104,13 +102,13 @@ export function userOperations (
         'body_too_large', 'unsupported_media_type', 'idempotency_key_reused'
       ],
       async handler (call) {
-        const { request, reply, faults, collection } = call
+        const { request, reply, collection } = call
         // Two lines are joined by a comma and a space, which no valid key has.
         const idempotencyKey = header(request, 'idempotency-key')
         const { user, replayed } = await users.create(
           request.body,
           idempotencyKey === undefined ? {} : { idempotencyKey },
-          { context: contextOf(request), priorFaults: faults, ownerOf: () => ownerOf(callerOf(request)) }
+          { ...serviceCallOf(call), ownerOf: () => ownerOf(callerOf(request)) }
         )
         if (replayed) reply.header('idempotency-replayed', 'true')
         reply.code(201).header('location', `${collection}/${user.id}`)
@@ -135,7 +133,7 @@ export function userOperations (
         const conditions = preconditions(request, faults)
         requireNoFaults([...faults, ...unknownParameters(Object.keys(query))])
         const user = await readFor({ request, reply }, (reads) =>
-          users.get(request.params.id, reads, newestNamed(conditions)))
+          users.get(request.params.id, { reads, atLeast: newestNamed(conditions), tenant: call.tenant }))
         if (isNotModified(conditions, user.version, reply)) return reply.code(304).send()
         return sendUser(reply, user, names === null ? userJson : presenter.picking(names).userJson)
       }
@@ -184,7 +182,7 @@ export function userOperations (
               ...preconditions(request, priorFaults), ...(idempotencyKey !== undefined && { idempotencyKey })
             }
             const { user, replayed } = await users.revert(request.params.id, request.body, options, {
-              context: contextOf(request), priorFaults, ownerOf: () => ownerOf(callerOf(request))
+              ...serviceCallOf(call), ownerOf: () => ownerOf(callerOf(request))
             })
             if (replayed) reply.header('idempotency-replayed', 'true')
             return sendWritten(call, user)

@@ -4,7 +4,7 @@ import { DELIVERY_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { type PageSize, pagingParameters } from '../core/paging.ts'
 import { type Delivery, minimalDelivery, minimalWebhook, type Webhook } from '../storage/webhook.ts'
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../http/body.ts'
-import { callerOf, contextOf, hasScope, shareOf } from '../http/caller.ts'
+import { callerOf, hasScope, shareOf } from '../http/caller.ts'
 import { type ConcurrencyLimits, NO_LIMITS } from '../http/limits/concurrency-limit.ts'
 import { webhookId } from '../openapi/component-parts.ts'
 import type { Claims } from '../users/claims.ts'
@@ -12,7 +12,9 @@ import { idempotencyKeyFaults } from '../users/idempotency.ts'
 import type { WebhookCall } from '../webhooks/call.ts'
 import { deliveriesParameters } from '../webhooks/rules.ts'
 import type { WebhooksService } from '../webhooks/service.ts'
-import { type OwnerOf, requireBare, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf } from './answers.ts'
+import {
+  type OwnerOf, readCallOf, requireBare, requireNoFaults, sendCreated, sendJson, sendPage, sentKeyOf, serviceCallOf
+} from './answers.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
 const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
@@ -29,9 +31,7 @@ const delivery = {
 }
 
 /** The id of the delivery in the path. */
-function deliveryOf ({ params }: FastifyRequest): string {
-  return String(Object(params).delivery)
-}
+const deliveryOf = ({ params }: FastifyRequest): string => String(Object(params).delivery)
 
 /** What a write tells of a webhook that its caller perhaps may not read. */
 function shown ({ request }: OperationCall, webhook: Webhook): object {
@@ -42,11 +42,11 @@ function shownDelivery ({ request }: OperationCall, delivery: Delivery): object 
   return hasScope(request, 'webhooks:read') ? delivery : minimalDelivery(delivery)
 }
 
-function callOf ({ request, faults }: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
+function callOf (call: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
+  const { request } = call
   const { scopes } = callerOf(request).principal
-  const context = contextOf(request)
   const caller = shareOf(request)
-  return { context, priorFaults: faults, scopes, caller, limited: (work) => limited(work, caller), claim: unclaimed }
+  return { ...serviceCallOf(call), scopes, caller, limited: (work) => limited(work, caller), claim: unclaimed }
 }
 
 export interface WebhookOperationsOptions {
@@ -68,7 +68,8 @@ export function webhookOperations (
   function claimingCallOf (call: OperationCall, limited = NO_LIMITS.writes): WebhookCall {
     const sent = sentKeyOf(call.request, ownerOf)
     const { priorFaults, ...others } = callOf(call, limited)
-    return { ...others, priorFaults: [...priorFaults, ...idempotencyKeyFaults(sent?.key)], claim: claims(sent) }
+    const faults = [...priorFaults, ...idempotencyKeyFaults(sent?.key)]
+    return { ...others, priorFaults: faults, claim: claims(sent, call.tenant) }
   }
 
   return [
@@ -82,7 +83,7 @@ export function webhookOperations (
       query: pagingParameters(pageSize, WEBHOOK_ID),
       success: { status: 200, description: 'The page.', is: 'WebhookList', headers: ['Link'] },
       codes: ['validation_failed'],
-      handler: async (call) => sendPage(call, await webhooks.list(call.query, call.faults))
+      handler: async (call) => sendPage(call, await webhooks.list(call.query, readCallOf(call)))
     },
     {
       ...collection,
@@ -119,9 +120,9 @@ export function webhookOperations (
       description: 'HEAD works too.',
       success: { status: 200, description: 'The webhook.', is: 'Webhook' },
       codes: ['validation_failed', 'webhook_not_found'],
-      async handler ({ request, reply, faults }) {
+      async handler ({ request: { params: { id } }, reply, faults, tenant }) {
         requireNoFaults(faults)
-        return sendJson(reply, await webhooks.get(request.params.id))
+        return sendJson(reply, await webhooks.get(id, tenant))
       }
     },
     {
@@ -153,7 +154,7 @@ export function webhookOperations (
       codes: oneCodes,
       async handler (call) {
         requireBare(call)
-        await webhooks.remove(call.request.params.id)
+        await webhooks.remove(call.request.params.id, call.tenant)
         return call.reply.code(204).send()
       }
     },
@@ -224,9 +225,9 @@ export function webhookOperations (
       success: { status: 200, description: 'The page.', is: 'DeliveryList', headers: ['Link'] },
       codes: ['validation_failed', 'webhook_not_found'],
       async handler (call) {
-        const { id } = call.request.params
-        const page = await webhooks.deliveries(id, call.query, call.faults)
-        return sendPage(call, page, { path: `${call.collection}/${id}/deliveries` })
+        const { collection, request: { params: { id } } } = call
+        const page = await webhooks.deliveries(id, call.query, readCallOf(call))
+        return sendPage(call, page, { path: `${collection}/${id}/deliveries` })
       }
     },
     {
@@ -240,9 +241,9 @@ export function webhookOperations (
       codes: [...oneCodes, 'delivery_not_found'],
       async handler (call) {
         requireBare(call)
-        const { request, reply } = call
+        const { request } = call
         const retried = await webhooks.retry(request.params.id, deliveryOf(request), callOf(call))
-        return sendJson(reply, shownDelivery(call, retried), 202)
+        return sendJson(call.reply, shownDelivery(call, retried), 202)
       }
     }
   ]

@@ -75,22 +75,21 @@ function create (
 
 /** The user after changes; null: every given value is stored already. */
 function changed (before: UserRecord, changes: UserChanges, updatedAt: string): UserRecord | null {
-  const { name, email, fields, status = before.status, statusReason = before.statusReason } = changes
+  const { name, email, fields, fieldWords: _, ...members } = changes
   const keepsFields = fields === undefined || JSON.stringify(fields) === JSON.stringify(before.fields)
-  const user = {
-    ...before,
+  const others = Object.entries(members).filter(([, value]) => value !== undefined)
+  const isSame = keepsFields && (name?.value ?? before.name) === before.name &&
+    (email?.value ?? before.email) === before.email &&
+    others.every(([member, value]) => value === Reflect.get(before, member))
+  if (isSame) return null
+  return Object.assign({}, before, Object.fromEntries(others), {
     name: name?.value ?? before.name,
     email: email?.value ?? before.email,
     fields: keepsFields ? before.fields : fields,
-    status,
-    statusReason,
     version: before.version + 1,
     // The clock of the writer before may be ahead.
     updatedAt: later(updatedAt, before.updatedAt)
-  }
-  const isSame = keepsFields && user.name === before.name && user.email === before.email &&
-    status === before.status && statusReason === before.statusReason
-  return isSame ? null : user
+  })
 }
 
 function update (

@@ -15,7 +15,7 @@ type Method<Args extends unknown[], Value> = (...args: Args) => Promise<Value>
 const doors = new WeakMap<Storage, Door>()
 
 function makeDoor (storage: Storage): Door {
-  const { name, users, log } = storage
+  const { name, users, log, join, watch, server } = storage
   let waiting = 0
 
   function told<Args extends unknown[], Value> (method: string, call: Method<Args, Value>): Method<Args, Value> {
@@ -46,8 +46,6 @@ function makeDoor (storage: Storage): Door {
   }
   const find: Storage['find'] = (of, keys) => told('find', () => storage.find(of, keys))()
   const list: Storage['list'] = (of, query) => told('list', () => storage.list(of, query))()
-  const join = storage.join?.bind(storage)
-  const watch = storage.watch?.bind(storage)
   return {
     name,
     open: told('open', (options) => storage.open(options)),
@@ -58,9 +56,9 @@ function makeDoor (storage: Storage): Door {
     users: reads,
     listTenants: told('listTenants', (page) => storage.listTenants(page)),
     log: events,
-    ...(join !== undefined && { join }),
-    ...(watch !== undefined && { watch }),
-    ...(storage.server !== undefined && { server: storage.server }),
+    ...(join !== undefined && { join: (transaction: unknown) => join.call(storage, transaction) }),
+    ...(watch !== undefined && { watch: (listener: () => void) => watch.call(storage, listener) }),
+    ...(server !== undefined && { server }),
     refuseCalls () {
       waiting++
       return () => { waiting-- }

@@ -9,11 +9,8 @@ import type { Webhook } from './webhook.ts'
 
 /** The event of a user's creation or deletion. */
 export function userEvent (event: NewEvent, user: UserRecord): EventRecord {
-  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = user
-  const data = {
-    id, name, email, status, statusReason, fields: cloneFields(fields), version, createdAt, updatedAt
-  }
-  return recorded(event, id, data, tenant)
+  const { tenant, ...members } = user
+  return recorded(event, user.id, { ...members, fields: cloneFields(user.fields) }, tenant)
 }
 
 /** The members of a status that an update has changed, as they were before. */
@@ -27,9 +24,10 @@ function statusBefore (before: UserRecord, after: UserRecord): JsonObject {
 
 /** The members but those of the status that an update has changed, as they were before. */
 function valuesBefore (before: UserRecord, after: UserRecord): JsonObject {
+  const { id, fields, status, statusReason, version, createdAt, updatedAt, tenant, ...members } = before
+  const others = Object.entries(members).filter(([name, value]) => value !== Reflect.get(after, name))
   return {
-    ...(before.name !== after.name && { name: before.name }),
-    ...(before.email !== after.email && { email: before.email }),
+    ...Object.fromEntries(others),
     ...(JSON.stringify(before.fields) !== JSON.stringify(after.fields) && { fields: cloneFields(before.fields) })
   }
 }
@@ -97,6 +95,9 @@ function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: s
   }
 }
 
+/** The members of a user that an erasure takes away, beside the own fields. */
+const PERSONAL = { name: true, email: true, statusReason: true }
+
 function withoutValues (members: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(members).map((name) => [name, null]))
 }
@@ -140,7 +141,7 @@ export function erased (recorded: EventRecord): EventRecord {
     : withoutValues(changedFields(fieldsOf(before), fieldsOf(data)))
   return {
     ...event,
-    data: { ...data, name: null, email: null, statusReason: null, fields: withoutValues(fieldsOf(data)) },
+    data: { ...data, ...withoutValues(PERSONAL), fields: withoutValues(fieldsOf(data)) },
     before: before === null
       ? null
       : { ...withoutValues(before), ...statusOf(before), ...(fields !== null && { fields }) }

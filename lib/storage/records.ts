@@ -6,14 +6,22 @@ import type { UserConditions } from './user-selection.ts'
 
 export type { Json, JsonObject }
 export type { Page, PageRequest } from '../core/paging.ts'
+export type * from './event-records.ts'
 export type * from './user-selection.ts'
 export type * from './webhook-records.ts'
 
 /** Whether a user may be let in: what a host asks in its own sign-in. */
 export type UserStatus = 'active' | 'suspended'
 
+/** The members of a user that are compared as they are: a new one needs a column, a check and a description. */
+export interface UserMembers {
+  status: UserStatus
+  /** Why it has this status, for people: 1 to 200 code points. null: nobody has said. */
+  statusReason: string | null
+}
+
 /** A user, as stored. */
-export interface UserRecord {
+export interface UserRecord extends UserMembers {
   /** `usr_…`, made by the caller. Sorting ids byte by byte sorts users by creation. */
   id: string
   name: string
@@ -21,9 +29,6 @@ export interface UserRecord {
   email: string
   /** The host's own fields. The store keeps the order of members, and reads them only for a filter. At most 16 KiB. */
   fields: JsonObject
-  status: UserStatus
-  /** Why it has this status, for people: 1 to 200 code points. null: nobody has said. */
-  statusReason: string | null
   /** 1 for a new user, one more with every change. */
   version: number
   createdAt: string
@@ -51,15 +56,13 @@ export interface UserKeys {
 }
 
 /** New values of a user; an absent member stays as it is. New values without words have none. */
-export interface UserChanges {
+export interface UserChanges extends Partial<UserMembers> {
   name?: { value: string, key: string, words?: Words }
   email?: { value: string, key: string, words?: Words }
   /** All fields; they replace the ones before. */
   fields?: JsonObject
   /** The words of these fields, which replace those before. */
   fieldWords?: Words
-  status?: UserStatus
-  statusReason?: string | null
 }
 
 /** Which versions of a record a write may change. */
@@ -76,7 +79,7 @@ export interface UserFilter extends UserConditions {
   emailKey: string | null
   /** The words of a search: all words of one of these lists begin words of the user. No list is empty. */
   words: ReadonlyArray<Words> | null
-  /** Each named field has this value, of this type; `{}` does not filter. `migrate` was asked for the names before. */
+  /** Each named field has this value, of this type; `{}` does not filter. `open` was asked for the names. */
   fields: Readonly<Record<string, string | number | boolean>>
   /** The user has this status. Absent: any. */
   status?: UserStatus
@@ -101,7 +104,7 @@ export interface SchemaRequirements {
    * Any number of users may lack the field, or have null. Lists are filtered by them too.
    */
   unique?: readonly string[]
-  /** What users are found by beside name and address. With another key `migrate` makes the words of all users anew. */
+  /** What users are found by beside name and address. With another key `open` makes the words of all users anew. */
   searchable?: Searchable
 }
 
@@ -163,89 +166,6 @@ export interface Idempotency {
   expiresAt: string
   /** Is kept with the outcomes. */
   note: Json
-}
-
-/** Who caused a change. */
-export interface Actor {
-  type: string
-  id: string
-  /** What it was called then; null: it had no name. */
-  name: string | null
-}
-
-/** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */
-export interface NewEvent {
-  /** `evt_…`, made by the caller. */
-  id: string
-  /** Such as `user.updated`. */
-  type: string
-  timestamp: string
-  /** Who caused the change; null: the host, in process. */
-  actor: Actor | null
-  requestId: string | null
-}
-
-/** A recorded change. */
-export interface EventRecord extends NewEvent {
-  /** The id of the user or key that was changed; of a rotation, that of the successor. */
-  subject: string
-  /**
-   * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
-   * `name`, `email`, `statusReason` and each member of `fields` are null.
-   */
-  data: JsonObject
-  /**
-   * For a change of a user: the previous values of the members of `name`, `email`, `fields`, `status` and
-   * `statusReason` that changed. After an erasure all but `status` are null.
-   */
-  before: JsonObject | null
-  /** The tenant of the user, key or webhook. Absent: it belongs to none. */
-  tenant?: string
-}
-
-/** Which recorded events are read. All that is asked for must hold. */
-export interface EventsRequest {
-  /** Those behind the event with this id, in the order that is asked for; null: from its beginning. */
-  after: string | null
-  /** At most this many. */
-  limit: number
-  /** Only those of these types, of which there may be none; null: all. */
-  types: readonly string[] | null
-  /** `asc`, the default: in the order of commits. `desc`: that order reversed, the newest first. */
-  order?: 'asc' | 'desc'
-  /** Only those of the user, key or webhook with this id. */
-  subject?: string
-  /** Only those of changes that an actor with this id made. */
-  actor?: string
-  /** Only those whose `timestamp` is this one or later: in UTC with milliseconds, as all are. */
-  since?: string
-  /** Only those whose `timestamp` is earlier than this one. */
-  until?: string
-  /** Only those of this tenant. */
-  tenant?: string
-}
-
-/** What is left of the pruned events of one type. */
-export interface PrunedEvents {
-  type: string
-  /** The id of the last one. */
-  id: string
-  /** The greatest id of all events, of any type, up to that one in the order of the log. */
-  greatestId: string
-}
-
-/** A part of the event log, and whether more follows at this moment. */
-export interface EventsPage {
-  events: EventRecord[]
-  more: boolean
-  /**
-   * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
-   * at this moment, of whatever type. In the order `desc` the last one of the log, on
-   * the first page alone. null: there is none.
-   */
-  position: string | null
-  /** In the order `desc`, of a `subject`: how many events are asked for, those on other pages too. */
-  total?: number
 }
 
 /** A tenant that has a user or a key. */

@@ -3,7 +3,7 @@ import type { ApiKeyOutcome } from './api-key-writes.ts'
 import type { ApiKeyRecord, Idempotency, Storage, UserChanges, UserKeys, UserRecord, VersionGuard } from './storage.ts'
 import type { UserWrite, WriteOutcome, WritesOptions } from './user-writes.ts'
 
-const METHODS: ReadonlyArray<keyof Storage> = ['open', 'close', 'commit', 'find', 'list', 'listTenants']
+const METHODS = ['open', 'close', 'commit', 'find', 'list', 'listTenants'] satisfies Array<keyof Storage>
 const PARTS = {
   users: ['find', 'list', 'walk'],
   log: ['read', 'history', 'find', 'before', 'rewrite', 'prune', 'pruned']

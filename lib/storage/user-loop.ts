@@ -6,110 +6,14 @@ import { cloneFields } from '../core/json.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
-import { keptWrites, repetitionOf } from './kept-outcomes.ts'
-import type { EventRecord, Idempotency, UserRecord } from './records.ts'
-import type { Outcome, Rewrite, Row, RowWrite, Storage } from './storage.ts'
+import type { Idempotency, UserRecord } from './records.ts'
+import type { Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
-import { creationAlone } from './storage-rules.ts'
 import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
+import { idOf, isNowhere, onlyOf, refusalOf, writeTogether } from './users-together.ts'
 
 // A write that waits longer for those before it fails: its answer would come too late.
 const TURN_MS = 3000
-
-export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
-
-/** The rows that writes meet: as they were read or are guessed, and as the writes before have left them. */
-class MetRows {
-  readonly #store: Storage
-  readonly #users = new Map<string, Row<'users'> | null>()
-  readonly #away = new Map<string, Row<'trash'> | null>()
-
-  constructor (store: Storage) {
-    this.#store = store
-  }
-
-  /**
-   * Reads the rows that these writes need; null: none. `guesses`: new users, and who is put away, are taken for absent.
-   */
-  read (writes: readonly UserWrite[], guesses: boolean): Promise<void> | null {
-    const users = new Set<string>()
-    const away = new Set<string>()
-    for (const write of writes) {
-      const { type } = write
-      if (!guesses || (type !== 'create' && type !== 'restore')) users.add(idOf(write))
-      const putsAway = type === 'delete' && write.putAway !== undefined && !guesses
-      if (type === 'restore' || type === 'purge' || putsAway) away.add(idOf(write))
-    }
-    return users.size + away.size === 0 ? null : this.#readAll([...users], [...away])
-  }
-
-  async #readAll (users: readonly string[], away: readonly string[]): Promise<void> {
-    const [userRows, awayRows] = await Promise.all([
-      users.length === 0 ? [] : this.#store.find('users', users.map((id) => ({ id }))),
-      away.length === 0 ? [] : this.#store.find('trash', away.map((id) => ({ id })))
-    ])
-    for (const [i, id] of users.entries()) this.#users.set(id, userRows[i] ?? null)
-    for (const [i, id] of away.entries()) this.#away.set(id, awayRows[i] ?? null)
-  }
-
-  of (id: string): UserRows {
-    return { user: this.#users.get(id) ?? null, away: this.#away.get(id) ?? null }
-  }
-
-  /** Takes over what a decision has made. */
-  apply (writes: readonly RowWrite[]): void {
-    for (const write of writes) {
-      if (write.in === 'users') this.#users.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
-      else if (write.in === 'trash') this.#away.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
-    }
-  }
-
-  isThere (id: string): boolean {
-    return (this.#users.get(id) ?? null) !== null
-  }
-}
-
-/** What is to be committed of a call. */
-interface Plan {
-  outcomes: WriteOutcome[]
-  unit: { writes: RowWrite[], events: EventRecord[], rewrites: Rewrite[] }
-  /** Of each write of the unit: which write of the call it is of. */
-  owners: number[]
-  rows: MetRows
-}
-
-type Refusals = ReadonlyMap<number, WriteOutcome>
-
-/** Decides writes one after the other. `taken`: those that the store has refused. */
-function planOf (
-  writes: readonly UserWrite[], rows: MetRows, taken: Refusals, { atomic, wordsOf }: WritesOptions
-): Plan {
-  const plan: Plan = { outcomes: [], unit: { writes: [], events: [], rewrites: [] }, owners: [], rows }
-  for (const [i, write] of writes.entries()) {
-    const refusal = taken.get(i)
-    const made = refusal === undefined
-      ? decideUser(write, rows.of(idOf(write)), wordsOf)
-      : { outcome: refusal, writes: [], events: [], rewrites: [] }
-    plan.outcomes.push(made.outcome)
-    if (atomic && made.outcome.code !== 'done') return plan
-    rows.apply(made.writes)
-    plan.unit.writes.push(...made.writes)
-    plan.unit.events.push(...made.events)
-    plan.unit.rewrites.push(...made.rewrites)
-    plan.owners.push(...made.writes.map(() => i))
-  }
-  return plan
-}
-
-/** The outcome of the one unit of a commit. */
-function onlyOf ([outcome]: readonly Outcome[]): Outcome {
-  if (outcome === undefined) throw new StorageError('fault', 'a unit has no outcome')
-  return outcome
-}
-
-function refusalOf ({ member }: Outcome & { code: 'taken' }): WriteOutcome {
-  return typeof member === 'object' ? { code: 'field_taken', field: member.field } : { code: 'email_taken' }
-}
 
 /** An outcome that the caller may change. */
 function copyOf (outcome: WriteOutcome): WriteOutcome {
@@ -117,8 +21,6 @@ function copyOf (outcome: WriteOutcome): WriteOutcome {
   if (outcome.code !== 'done' || outcome.user === null) return { ...outcome }
   return { ...outcome, user: { ...outcome.user, fields: cloneFields(outcome.user.fields) } }
 }
-
-const isDone = ({ code }: WriteOutcome): boolean => code === 'done'
 
 const NO_ROWS: UserRows = { user: null, away: null }
 
@@ -148,46 +50,6 @@ export function createUserWrites (store: Storage, remembers: number) {
   const inTurn = createKeyedQueue()
   const known = remembers === 0 ? null : new LRUCache<string, UserRecord>({ max: remembers })
 
-  async function writeAll (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
-    const { atomic, idempotency } = options
-    const since = performance.now()
-    const run = idempotency === null ? '' : crypto.randomUUID()
-    const note = idempotency?.note ?? null
-    const taken = new Map<number, WriteOutcome>()
-    const isAlone = creationAlone(writes, { idempotency }) !== null
-    for (let attempt = 0; ; attempt++) {
-      if (attempt > 0) await pauseBefore(attempt, since)
-      // Of a creation it is taken for new, like its user.
-      const before = idempotency === null || (isAlone && attempt === 0)
-        ? null
-        : await repetitionOf(store, idempotency, run)
-      if (before?.result != null) return before.result
-      const rows = new MetRows(store)
-      const reading = rows.read(writes, attempt === 0)
-      if (reading !== null) await reading
-      const { outcomes, unit, owners } = planOf(writes, rows, taken, options)
-      const result = { outcomes, note, replayed: false }
-      const isUndone = atomic && !outcomes.every(isDone)
-      // A creation that was refused may succeed later.
-      const isKept = idempotency !== null && !isUndone && !(isAlone && !outcomes.every(isDone))
-      if (isUndone || (unit.writes.length === 0 && !isKept)) return result
-      const kept = isKept
-        ? keptWrites(idempotency, {
-          outcomes, run, isAlone, was: before?.was ?? null, isThere: (id) => rows.isThere(id)
-        })
-        : []
-      const outcome = onlyOf(await store.commit([{ ...unit, writes: [...unit.writes, ...kept] }]))
-      if (outcome.code === 'ok') {
-        // An id may be given again, with a version that was seen before.
-        for (const write of writes) known?.delete(idOf(write))
-        return result
-      }
-      const owner = owners[outcome.at]
-      if (outcome.code === 'taken' && owner !== undefined) taken.set(owner, refusalOf(outcome))
-      else taken.clear()
-    }
-  }
-
   /** The rows that a write alone may meet, without reading: of a new user none; null: they are read. */
   function guessOf (write: UserWrite, attempt: number, seen: UserRecord | undefined): UserRows | null {
     if (attempt > 0) return null
@@ -202,11 +64,15 @@ export function createUserWrites (store: Storage, remembers: number) {
     const needsKeys = write.type === 'delete' && write.putAway !== undefined
     const readAway = needsAway || (needsKeys && attempt > 0)
     const isNew = write.type === 'restore' && attempt === 0
-    const [user, away] = await Promise.all([
-      needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
-      readAway ? store.find('trash', [{ id }]).then(([row]) => row ?? null) : null
-    ])
-    return { user, away }
+    const read = async (): Promise<UserRows> => {
+      const [user, away] = await Promise.all([
+        needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
+        readAway ? store.find('trash', [{ id }]).then(([row]) => row ?? null) : null
+      ])
+      return { user, away }
+    }
+    const rows = await read()
+    return write.type === 'purge' && isNowhere(rows) ? read() : rows
   }
 
   async function recordOf (id: string): Promise<Row<'users'> | null> {
@@ -274,9 +140,11 @@ export function createUserWrites (store: Storage, remembers: number) {
      */
     async write (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
       const { tenant } = options
-      const { outcomes, ...result } = await writeAll(writes.map((write) => writeIn(write, tenant)), {
+      const { outcomes, ...result } = await writeTogether(store, writes.map((write) => writeIn(write, tenant)), {
         ...options, idempotency: idempotencyIn(options.idempotency, tenant)
       })
+      // An id may be given again, with a version that was seen before.
+      for (const write of writes) known?.delete(idOf(write))
       return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
     },
 

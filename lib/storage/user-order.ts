@@ -1,6 +1,5 @@
 /** The orders of lists of users, and conditions on them, for stores that decide them in JavaScript. */
 
-import { emailKeyOf } from '../core/text.ts'
 import type { UserKeys, UserRecord } from './records.ts'
 import type {
   SortedPageRequest, UserConditions, UserPlace, UserRange, UserSort, UserValue
@@ -98,9 +97,11 @@ function isWithin (value: UserValue | null, { gte, gt, lte, lt }: UserRange): bo
 }
 
 /** True if a user meets the conditions. */
-export function meets (user: UserRecord, { ids, emailKeys, anyOf, exists, ranges }: UserConditions): boolean {
+export function meets (
+  { user, keys }: OrderedUser, { ids, emailKeys, anyOf, exists, ranges }: UserConditions
+): boolean {
   return (ids === undefined || ids.includes(user.id)) &&
-    (emailKeys === undefined || emailKeys.includes(emailKeyOf(user.email))) &&
+    (emailKeys === undefined || emailKeys.includes(keys.emailKey)) &&
     Object.entries(anyOf ?? {}).every(([name, values]) => values.some((value) => value === valueIn(user, name))) &&
     Object.entries(exists ?? {}).every(([name, is]) => (valueIn(user, name) !== null) === is) &&
     (ranges ?? []).every((range) =>

@@ -12,7 +12,7 @@ export type UserValue = string | number | boolean
  * numbers as numbers, texts by code point (as UTF-8 is compared byte by byte), by their first 256 code points. Keys
  * are compared as texts. Users with the same value are ordered by id. The order `desc` turns all of that. Users who
  * have no such value, but null, a list, an object or nothing, come last in both directions, by their ids in the
- * direction that is asked for. `migrate` was asked for the field before.
+ * direction that is asked for. `open` was asked for the field.
  */
 export type UserSort = 'nameKey' | 'emailKey' | 'updatedAt' | { field: string }
 

@@ -1,3 +1,4 @@
+import type { ReadCall } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
 import { choiceParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { UserReads, UserRecord } from '../storage/storage.ts'
@@ -123,7 +124,7 @@ export function createExports (parts: ExportParts) {
     return ndjsonFormat(parts, names)
   }
 
-  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): Export => {
+  return (query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}): Export => {
     const { format, columns, select: _, ...which } = query
     const given = { ...(format !== undefined && { format }), ...(columns !== undefined && { columns }) }
     const faults = [...priorFaults, ...parameterFaults(own, given)]
@@ -135,7 +136,7 @@ export function createExports (parts: ExportParts) {
     }
     const names = typeof columns === 'string' ? columns.split(',') : picked
     const written = isCsv ? csvOf(names, faults) : ndjsonOf(names, faults)
-    const read = users.snapshot(which, faults)
+    const read = users.snapshot(which, { priorFaults: faults, tenant })
     return {
       format: isCsv ? 'csv' : 'ndjson',
       async * texts (reads) {

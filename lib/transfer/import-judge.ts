@@ -62,9 +62,9 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
   const changes: UserChanges = {}
   if (row.name.value !== target.name) changes.name = row.name
   if (row.email.value !== target.email) changes.email = row.email
-  const { status, statusReason } = row.standing
-  if (status !== undefined && status !== target.status) changes.status = status
-  if (statusReason !== undefined && statusReason !== target.statusReason) changes.statusReason = statusReason
+  for (const [name, value] of Object.entries(row.sent)) {
+    if (value !== Reflect.get(target, name)) Reflect.set(changes, name, value)
+  }
   const sent = Object.fromEntries(row.given.map((name) => [name, row.fields[name] ?? null]))
   if (hostFields !== null && row.given.length > 0) {
     const merged = hostFields.replaced(target.fields, sent)

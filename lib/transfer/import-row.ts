@@ -3,7 +3,7 @@ import type { Fault } from '../core/fault.ts'
 import { isUserId, timeOfId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
 import { readMoment } from '../core/moments.ts'
-import type { JsonObject, UserChanges, UserStatus } from '../storage/storage.ts'
+import type { JsonObject, UserMembers } from '../storage/storage.ts'
 import type { CheckedText } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { checkCreate } from '../users/rules.ts'
@@ -23,11 +23,10 @@ export interface ImportRow {
   fields: JsonObject
   /** The names of the own fields that were sent: an update sets these alone. */
   given: readonly string[]
-  /** For a new user. */
-  status: UserStatus
-  statusReason: string | null
-  /** What of the two was sent: an update sets this alone. */
-  standing: Pick<UserChanges, 'status' | 'statusReason'>
+  /** The other members of a new user. */
+  members: UserMembers
+  /** Those of them that were sent: an update sets these alone. */
+  sent: Partial<UserMembers>
   /** null: now. */
   createdAt: string | null
   /** null: as `createdAt`. */
@@ -114,10 +113,7 @@ export function checkRow (
   const tenant = tenants === 'none' ? undefined : rowTenant(named, tenants)
   if (typeof tenant === 'object') return { error: tenant }
   const given = Object.keys(body).filter((name) => body[name] !== undefined && fields?.has(name) === true)
-  const { status, statusReason } = checked
-  const standing = {
-    ...(body['status'] !== undefined && { status }),
-    ...(body['statusReason'] !== undefined && { statusReason })
-  }
-  return { line, ...own, ...checked, given, standing, ...(tenant !== undefined && { tenant }) }
+  const { name, email, fields: theirs, ...members } = checked
+  const sent = Object.fromEntries(Object.entries(members).filter(([member]) => body[member] !== undefined))
+  return { line, ...own, name, email, fields: theirs, members, given, sent, ...(tenant !== undefined && { tenant }) }
 }

@@ -36,7 +36,8 @@ async function * chunksOf (source: ImportSource): AsyncGenerator<Uint8Array | st
 export async function importRows (
   open: OpenImport,
   source: ImportSource,
-  { format, onResult, ...settings }: ImportOptions
+  { format, onResult, ...settings }: ImportOptions,
+  tenant?: string
 ): Promise<ImportSummary> {
   const faults: Fault[] = []
   if (format !== undefined && !IMPORT_FORMATS.includes(format)) {
@@ -48,7 +49,7 @@ export async function importRows (
   if (!isIterable(source)) {
     throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the chunks of a file')
   }
-  const { summary, results, fileRows, valueRows } = open(settings, faults)
+  const { summary, results, fileRows, valueRows } = open(settings, { priorFaults: faults, tenant })
   const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format)
   for await (const part of results(rows, IN_PROCESS)) {
     if (onResult === undefined) continue

@@ -31,8 +31,6 @@ export interface ImportStore {
 
 export interface ImportStoreParts {
   repository: Repository
-  /** What holds for all writes: the tenant of whoever imports. */
-  scope: WriteScope
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -118,7 +116,7 @@ export function awayIn ({ trash }: Repository, own: string | undefined): FindAwa
 
 /** The user that a row makes. Its id is as old as the user is, so that users are listed by their creation. */
 export function userOfRow (row: ImportRow): UserRecord {
-  const { name, email, fields, status, statusReason, version, line, tenant } = row
+  const { name, email, fields, members, version, line, tenant } = row
   const createdAt = row.createdAt ?? new Date().toISOString()
   const made = row.createdAt === null ? newId('usr') : idAt('usr', Date.parse(createdAt), line)
   return {
@@ -126,8 +124,7 @@ export function userOfRow (row: ImportRow): UserRecord {
     name: name.value,
     email: email.value,
     fields,
-    status,
-    statusReason,
+    ...members,
     version,
     createdAt,
     updatedAt: row.updatedAt ?? createdAt,
@@ -137,7 +134,8 @@ export function userOfRow (row: ImportRow): UserRecord {
 
 /** An import into a storage. Who makes it is in `context`; `unique`: the fields that the mount knows to be unique. */
 export function importInto (
-  { repository, scope, publish, makeEvent }: ImportStoreParts,
+  { repository, publish, makeEvent }: ImportStoreParts,
+  scope: WriteScope,
   unique: ReadonlySet<string>,
   context: Context
 ): ImportStore {

@@ -1,6 +1,5 @@
-import type { Context } from '../core/context.ts'
+import type { Context, ReadCall } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
 import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
@@ -57,20 +56,23 @@ export interface Import {
 
 export interface ImportParts extends ImportStoreParts {
   fields: HostFields | null
-  tenants: RowTenants
+  /** Which tenants rows name, where the caller is bound to none. */
+  tenants: Exclude<RowTenants, object>
   /** True if deleted users may be kept, whose ids nobody else can have. */
   hasTrash: boolean
 }
 
 /** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
 export function createImports (parts: ImportParts) {
-  const { fields, repository, scope, tenants, hasTrash } = parts
+  const { fields, repository, tenants: named, hasTrash } = parts
   const schema = fields?.schema ?? NO_FIELDS
-  const declared = importParameters(schema, tenants !== 'none')
-  const table = tableColumns(schema, tenants !== 'none')
-  const findAway: FindAway = hasTrash ? awayIn(repository, scope.tenant) : async () => null
+  const declared = importParameters(schema, named !== 'none')
+  const table = tableColumns(schema, named !== 'none')
 
-  return (settings: ImportSettings, priorFaults: readonly Fault[] = []): Import => {
+  return (settings: ImportSettings, { priorFaults = [], tenant }: ReadCall = {}): Import => {
+    const scope = { tenant, wordsOf: fields?.searchable?.wordsOf }
+    const tenants: RowTenants = tenant === undefined || named === 'none' ? named : { only: tenant }
+    const findAway: FindAway = hasTrash ? awayIn(repository, tenant) : async () => null
     const { failFast = false, ...given } = settings
     const faults = [...priorFaults, ...parameterFaults(declared, given)]
     if (typeof failFast !== 'boolean') {
@@ -90,8 +92,8 @@ export function createImports (parts: ImportParts) {
       valueRows: (values) => renamedRows(valueRows(values), table, names),
       async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true } = {}) {
         const store = dryRun
-          ? await importOver(holdersIn(repository, scope.tenant), schema.unique)
-          : importInto(parts, schema.unique, context)
+          ? await importOver(holdersIn(repository, tenant), schema.unique)
+          : importInto(parts, scope, schema.unique, context)
         const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })

@@ -8,7 +8,7 @@ import type { MakeEvent } from '../storage/recorded-events.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
 import { fromStorage, toUsersError } from '../storage/storage-errors.ts'
 import type { Json, UserRecord } from '../storage/storage.ts'
-import type { UserWrite, WriteOutcome, WriteScope, WritesResult } from '../storage/user-writes.ts'
+import type { UserWrite, WriteOutcome, WritesResult } from '../storage/user-writes.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
@@ -41,17 +41,14 @@ export interface BatchAnswer {
 
 export interface BatchParts {
   repository: Repository
-  scope: WriteScope
   fields: HostFields | null
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
   /** Null: a deletion is final. */
   trash: TrashOption | null
-  /** True if users are made on a store that is bound to a tenant alone. */
-  needsTenant: boolean
-  /** True if users show their tenant. */
-  hasTenant: boolean
+  /** The option: users show their tenant, and only callers that are bound to one make users. */
+  tenants: boolean
   publish: PublishUser
   makeEvent: MakeEvent
 }
@@ -96,8 +93,7 @@ const refused = (error: UsersError): OperationResult => ({ status: error.statusC
 
 /** Batches of operations on users, without HTTP: each is judged as it would be alone, and all are made in one step. */
 export function createBatches (parts: BatchParts): WriteBatch {
-  const { repository, scope, fields, requireIfMatch, idempotencyTtl, trash, needsTenant, hasTenant } = parts
-  const { publish, makeEvent } = parts
+  const { repository, fields, requireIfMatch, idempotencyTtl, trash, tenants, publish, makeEvent } = parts
 
   const lacksIfMatch = (operation: BatchOperation): boolean =>
     requireIfMatch && operation.op !== 'create' && operation.op !== 'restore' && operation.ifMatch === undefined
@@ -109,7 +105,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
 
   function prepareUpdate (operation: BatchOperation & { op: 'update' }, context: Context): UserWrite {
     const { id, body } = operation
-    const checked = checkUpdate(body, id, false, fields, hasTenant)
+    const checked = checkUpdate(body, id, false, fields, tenants)
     if ('faults' in checked) throw validationFailed(checked.faults)
     if (!isUserId(id)) throw new UsersError('user_not_found')
     const { changes, patchFields, storedFaults } = checked
@@ -216,11 +212,11 @@ export function createBatches (parts: BatchParts): WriteBatch {
   }
 
   return async (input, options, call = FROM_PROCESS) => {
-    const { context, priorFaults, ownerOf } = call
+    const { context, priorFaults, ownerOf, tenant } = call
     const faults = [...priorFaults, ...createOptionsFaults(options), ...batchFaults(input, trash !== null)]
     if (faults.length > 0) throw validationFailed(faults)
     const { operations, atomic = false }: Batch = Object(input)
-    if (needsTenant && operations.some(({ op }) => op === 'create')) {
+    if (tenants && tenant === undefined && operations.some(({ op }) => op === 'create')) {
       throw validationFailed([tenantRequired({ parameter: 'tenant' })])
     }
     const { idempotencyKey } = options
@@ -239,7 +235,9 @@ export function createBatches (parts: BatchParts): WriteBatch {
       ? null
       : { ...identityOf(idempotencyKey, operations, atomic, owner), note }
     const writes = [...prepared.values()]
-    const result = await fromStorage(() => repository.users.write(writes, { ...scope, atomic, idempotency }))
+    const result = await fromStorage(() => repository.users.write(writes, {
+      tenant, wordsOf: fields?.searchable?.wordsOf, atomic, idempotency
+    }))
     const kept = result.replayed ? errorsIn(result.note) : refusals
     const results = resultsOf(operations, result, kept, atomic)
     if (!result.replayed) publishAll(writes, result, context)

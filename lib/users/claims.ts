@@ -11,11 +11,11 @@ export interface SentKey {
 }
 
 /** Makes the function that claims a key for a request that writes something else than users. */
-export type Claims = (sent: SentKey | null) => Claim
+export type Claims = (sent: SentKey | null, tenant: string | undefined) => Claim
 
 /** The note is stored before the write, which no method of a storage makes together with it. */
-export function createClaims ({ users }: Repository, tenant: string | undefined, ttl: number): Claims {
-  return (sent) => sent === null
+export function createClaims ({ users }: Repository, ttl: number): Claims {
+  return (sent, tenant) => sent === null
     ? unclaimed
     : async (request, note) => {
       const idempotency = { ...idempotencyOf(sent.key, request, await sent.ownerOf(), ttl), note }

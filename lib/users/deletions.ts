@@ -1,6 +1,5 @@
-import { type Call, type CallerId, type Context, FROM_PROCESS, IN_PROCESS } from '../core/context.ts'
+import { type Call, type CallerId, type Context, FROM_PROCESS, IN_PROCESS, type ReadCall } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, pagingParameters, readPage, readPaging } from '../core/paging.ts'
 import { parameterFaults, type Parameters } from '../core/parameters.ts'
@@ -25,7 +24,7 @@ export interface TrashOption { retention: number }
 
 export interface DeletionParts {
   repository: Repository
-  scope: WriteScope
+  scopeOf: (call: Pick<Call, 'tenant'>) => WriteScope
   pageSize: PageSize
   /** Null: a deletion is final. */
   trash: TrashOption | null
@@ -68,23 +67,23 @@ export function deletionOf (
 
 /** Deletions of users, and what undoes them and makes them final. They throw UsersError alone. */
 export function createDeletions (parts: DeletionParts) {
-  const { repository, scope, pageSize, trash, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const { repository, scopeOf, pageSize, trash, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
   const declared = trashParameters(pageSize)
-  const { tenant } = scope
   const away = (): Trash => {
     if (trash !== null) return repository.trash
     throw new TypeError('fastify-users: deleted users are kept with the option trash')
   }
 
-  const isThere = async (id: string): Promise<boolean> =>
+  const isThere = async (id: string, tenant: string | undefined): Promise<boolean> =>
     isUserId(id) && (await findIn(repository, id, tenant) !== null || await repository.trash.find(id, tenant) !== null)
 
   /** Erases a user that was deleted before: its events, and what a mount with the option `trash` has put away. */
-  async function eraseAfterwards (id: string, context: Context): Promise<void> {
+  async function eraseAfterwards (id: string, call: Call): Promise<void> {
+    const { context, tenant } = call
     if (await fromStorage(() => repository.trash.find(id, tenant)) !== null) {
       const event = makeEvent('user.purged', context)
       const write = { type: 'purge', id, putAwayBefore: null, guard: ANY, event, erase: true } as const
-      const { outcome } = await writeAlone(repository, write, scope)
+      const { outcome } = await writeAlone(repository, write, scopeOf(call))
       if (outcome.code === 'done') return publishDeletion(write, doneOf(outcome), context)
     }
     const erased = await fromStorage(() => repository.events.erase(id, tenant))
@@ -94,8 +93,9 @@ export function createDeletions (parts: DeletionParts) {
   async function remove (
     id: string,
     { erase = false, purge = false, ...options }: DeleteOptions,
-    { context, priorFaults }: Call = FROM_PROCESS
+    call: Call = FROM_PROCESS
   ): Promise<void> {
+    const { context, priorFaults, tenant } = call
     const isLogged = makeEvent('user.deleted', context) !== null
     const faults = deletionFaults({ erase, purge }, { isLogged, hasTrash: trash !== null })
     throwFaults([...priorFaults, ...writeOptionsFaults(options), ...faults], {})
@@ -103,12 +103,12 @@ export function createDeletions (parts: DeletionParts) {
     // If-Match can’t hold for a user who was deleted earlier: only events are left, and they have no version.
     const mayBeGone = erase && options.ifMatch === undefined
     const isFinal = erase || purge
-    if (!mayBeGone || await fromStorage(() => isThere(id))) {
-      await requirePrecondition(id, options, ...isFinal ? [() => isThere(id)] as const : [])
+    if (!mayBeGone || await fromStorage(() => isThere(id, tenant))) {
+      await requirePrecondition(id, options, tenant, ...isFinal ? [() => isThere(id, tenant)] as const : [])
     }
     const write = deletionOf(parts, { id, guard: guardOf(options), erase, final: isFinal }, context)
-    const { outcome } = await writeAlone(repository, write, scope)
-    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id, context)
+    const { outcome } = await writeAlone(repository, write, scopeOf(call))
+    if (outcome.code === 'not_found' && mayBeGone) return eraseAfterwards(id, call)
     publishDeletion(write, doneOf(outcome), context)
   }
 
@@ -123,8 +123,9 @@ export function createDeletions (parts: DeletionParts) {
   async function restore (
     id: string,
     { idempotencyKey, ...options }: RestoreOptions,
-    { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
+    call: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> {
+    const { context, priorFaults, ownerOf } = call
     away()
     throwFaults([...priorFaults, ...writeOptionsFaults(options), ...idempotencyKeyFaults(idempotencyKey)], {})
     if (!isUserId(id)) throw userNotFound()
@@ -134,7 +135,7 @@ export function createDeletions (parts: DeletionParts) {
       : idempotencyOf(idempotencyKey, ['restore', id, options], owner, idempotencyTtl)
     const event = makeEvent('user.restored', context)
     const write = { type: 'restore', id, updatedAt: new Date().toISOString(), guard: guardOf(options), event } as const
-    const { outcome, replayed } = await writeAlone(repository, write, scope, idempotency)
+    const { outcome, replayed } = await writeAlone(repository, write, scopeOf(call), idempotency)
     const { user } = doneOf(outcome)
     if (!replayed) publish('user.restored', user, context, event)
     return { user, replayed }
@@ -142,7 +143,7 @@ export function createDeletions (parts: DeletionParts) {
 
   async function listDeleted (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = []
+    { priorFaults = [], tenant }: ReadCall = {}
   ): Promise<ListedPage<DeletedUser>> {
     const { list } = away()
     const faults = priorFaults.concat(parameterFaults(declared, query))

@@ -1,5 +1,6 @@
+import type { ReadCall } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
-import { type Fault, type FaultReason, unknownParameters } from '../core/fault.ts'
+import { type FaultReason, unknownParameters } from '../core/fault.ts'
 import { USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX } from '../core/limits.ts'
 import { type PageSize, pagingParameters, type PagingQuery } from '../core/paging.ts'
@@ -148,11 +149,13 @@ function filterOf (
 /** What a list asks of the host's fields. */
 export type ListedFields = Pick<FieldsSchema, 'filters' | 'folded' | 'searchesNumbers'>
 
-/** Makes the check of list parameters, which fills in the defaults. `tenant`: the one whose users are listed. */
-export function listQueryCheck (size: PageSize, fields: ListedFields, tenant?: string) {
+/** Makes the check of list parameters, which fills in the defaults. */
+export function listQueryCheck (size: PageSize, fields: ListedFields) {
   const declared = userListParameters(size, fields.filters)
   /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
-  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedListQuery => {
+  return (
+    query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}
+  ): CheckedListQuery => {
     const faults = priorFaults.concat(withKnownFilters(parameterFaults(declared, query), declared))
     const inOrder = readOrder(query['sort'], fields.filters)
     const start = readStart(query, inOrder, faults)
@@ -162,23 +165,24 @@ export function listQueryCheck (size: PageSize, fields: ListedFields, tenant?: s
       faults.push({ parameter: 'after', code: 'exclusive', detail: 'cannot be used together with ids without sort' })
     }
     if (faults.length > 0) throw validationFailed(faults)
-    const filter = filterOf(query, fields)
-    const list = () => listDigest(filter, tenant)
+    const asked = filterOf(query, fields)
+    const filter = tenant === undefined ? asked : { ...asked, tenant }
+    const list = () => listDigest(filter)
     if ('list' in start && start.list !== list()) throw validationFailed([{ parameter: 'cursor', ...NO_CURSOR }])
     const { name, order, sort } = inOrder
-    const asked = isAsked ? filter.ids ?? null : null
+    const idsAsked = isAsked ? filter.ids ?? null : null
     // A literal: a spread with more members costs 2 µs.
-    return { name, order, sort, limit: Number(limit), start, filter, list, asked }
+    return { name, order, sort, limit: Number(limit), start, filter, list, asked: idsAsked }
   }
 }
 
 /** Makes the check of the parameters of a walk over all users: those of a list without its pages. */
 export function walkQueryCheck (fields: ListedFields) {
   const check = listQueryCheck(NO_PAGES, fields)
-  return (query: Readonly<Record<string, unknown>>, priorFaults: readonly Fault[] = []): CheckedWalkQuery => {
+  return (query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}): CheckedWalkQuery => {
     const { page, limit, after, cursor, ...rest } = query
     const refused = PAGES.filter((name) => Object.hasOwn(query, name))
-    return check(rest, [...priorFaults, ...unknownParameters(refused)])
+    return check(rest, { priorFaults: [...priorFaults, ...unknownParameters(refused)], tenant })
   }
 }
 

@@ -1,4 +1,4 @@
-import { FROM_PROCESS } from '../core/context.ts'
+import { type Call, FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isEventId, isUserId } from '../core/ids.ts'
@@ -19,7 +19,7 @@ import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.
 
 export interface ReversalParts {
   repository: Repository
-  scope: WriteScope
+  scopeOf: (call: Pick<Call, 'tenant'>) => WriteScope
   fields: HostFields | null
   idempotencyTtl: number
   publish: PublishUser
@@ -50,8 +50,8 @@ function differences (event: Reverted, user: UserRecord): string[] {
   const { before, after } = event
   const fields = fieldsOf(event)
   const own = Object.keys(fields.before).filter((name) => !isSame(user.fields[name], fields.after[name]))
-  const members = (['name', 'email', 'status', 'statusReason'] as const)
-    .filter((name) => before[name] !== undefined && !isSame(user[name], after[name]))
+  const members = Object.keys(before)
+    .filter((name) => name !== 'fields' && !isSame(Reflect.get(user, name), after[name]))
   return [...members, ...own].map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
 }
 
@@ -71,8 +71,8 @@ function fieldsBefore (event: Reverted, user: UserRecord): JsonObject {
 function changesBack (event: Reverted, user: UserRecord, fields: HostFields | null): UserChanges | UsersError {
   const pointers = differences(event, user)
   if (pointers.length > 0) return conflict(pointers)
-  const { name, email, status, statusReason, fields: own } = event.before
-  const changes: UserChanges = {}
+  const { name, email, status, fields: own, ...members } = event.before
+  const changes: UserChanges = members
   const faults: Fault[] = []
   for (const [member, text, check] of [['name', name, checkName], ['email', email, checkEmail]] as const) {
     if (typeof text !== 'string') continue
@@ -81,7 +81,6 @@ function changesBack (event: Reverted, user: UserRecord, fields: HostFields | nu
     else faults.push({ pointer: `/${member}`, ...checked })
   }
   if (isStatus(status)) changes.status = status
-  if (statusReason !== undefined) changes.statusReason = typeof statusReason === 'string' ? statusReason : null
   if (own !== undefined) {
     const back = fieldsBefore(event, user)
     const isFit = fields === null || fields.matches(back)
@@ -123,14 +122,15 @@ function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Rever
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
 export function createReversal (parts: ReversalParts) {
-  const { repository, scope, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
+  const { repository, scopeOf, fields, idempotencyTtl, publish, makeEvent, requirePrecondition } = parts
 
   return async (
     id: string,
     body: unknown,
     { idempotencyKey, ...options }: RevertOptions,
-    { context, priorFaults, ownerOf }: KeyedCall = FROM_PROCESS
+    call: KeyedCall = FROM_PROCESS
   ): Promise<{ user: UserRecord, replayed: boolean }> => {
+    const { context, priorFaults, ownerOf, tenant } = call
     const made = makeEvent('user.updated', context)
     if (made === null) {
       throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
@@ -141,7 +141,7 @@ export function createReversal (parts: ReversalParts) {
     )
     const { eventId } = checked
     if (!isUserId(id)) throw userNotFound()
-    await requirePrecondition(id, options)
+    await requirePrecondition(id, options, tenant)
     const event = await fromStorage(() => repository.events.find(eventId))
     const owner = ownerOf === undefined ? context.actor : await ownerOf()
     const idempotency = idempotencyKey === undefined
@@ -161,7 +161,7 @@ export function createReversal (parts: ReversalParts) {
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
       event: made
-    }, scope, idempotency)
+    }, scopeOf(call), idempotency)
     if (refusal !== null && outcome.code === 'refused') throw refusal
     const { user, changed, types } = doneOf(outcome)
     if (!changed || replayed) return { user, replayed }

@@ -6,7 +6,7 @@ import { readMoment } from '../core/moments.ts'
 import { type CheckedText, checkEmail, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
-import type { JsonObject, UserChanges, UserKeys, UserRecord, UserStatus } from '../storage/storage.ts'
+import type { JsonObject, UserChanges, UserKeys, UserMembers, UserRecord } from '../storage/storage.ts'
 import { ACTIVE, checkStatus } from './status.ts'
 
 // What the texts may be, core/text.ts checks.
@@ -67,12 +67,10 @@ function splitBody (body: unknown, fields: HostFields | null): SplitBody {
 }
 
 /** The values of a new user. */
-export interface CheckedCreation {
+export interface CheckedCreation extends UserMembers {
   name: CheckedText
   email: CheckedText
   fields: JsonObject
-  status: UserStatus
-  statusReason: string | null
 }
 
 /** Checks the body of a creation: every fault, or all values. */
@@ -169,9 +167,9 @@ export function keysOf ({ name, email }: Pick<CheckedCreation, 'name' | 'email'>
 
 /** A user that is created now, and its keys. */
 export function newUserOf (checked: CheckedCreation): { user: UserRecord, keys: UserKeys } {
-  const { name, email, fields, status, statusReason } = checked
+  const { name, email, fields, ...members } = checked
   const now = new Date().toISOString()
-  const values = { name: name.value, email: email.value, fields, status, statusReason }
+  const values = { name: name.value, email: email.value, fields, ...members }
   return {
     user: { id: newId('usr'), ...values, version: 1, createdAt: now, updatedAt: now },
     keys: keysOf(checked)

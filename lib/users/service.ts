@@ -1,4 +1,4 @@
-import { type Call, FROM_PROCESS } from '../core/context.ts'
+import { type Call, FROM_PROCESS, type ReadCall } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
@@ -9,7 +9,7 @@ import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
-import type { UserFilter, UserReads, UserRecord } from '../storage/storage.ts'
+import type { UserReads, UserRecord } from '../storage/storage.ts'
 import type { WriteScope } from '../storage/user-writes.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
@@ -31,18 +31,24 @@ export interface UsersServiceOptions {
   requireIfMatch: boolean
   /** Seconds that an idempotency key is kept. */
   idempotencyTtl: number
-  /** What holds for all writes: the tenant of whoever calls. */
-  scope: WriteScope
-  /** True if users are made on a store that is bound to a tenant alone. */
-  needsTenant?: boolean
-  /** True if users show their tenant. */
-  hasTenant?: boolean
+  /** The option: users show their tenant, and only callers that are bound to one make users. Default false. */
+  tenants?: boolean
   /** Absent or null: a deletion is final. */
   trash?: TrashOption | null
   /** Publishes a change, with the user after it. */
   publish: PublishUser
   /** Makes what the storage records of a change. */
   makeEvent: MakeEvent
+}
+
+/** A call that reads users, and where: by default the primary. */
+export interface UsersReadCall extends ReadCall {
+  reads?: UserReads
+}
+
+/** A call that reads a user. `atLeast`: a version that the caller has seen. */
+interface GetCall extends Pick<UsersReadCall, 'reads' | 'tenant'> {
+  atLeast?: number | undefined
 }
 
 export type UsersService = ReturnType<typeof createUsersService>
@@ -58,36 +64,32 @@ export interface Creation {
  * Every method takes unchecked input and throws UsersError alone.
  */
 export function createUsersService (options: UsersServiceOptions) {
-  const { repository, scope, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent } = options
-  const { tenant } = scope
-  const { needsTenant = false, hasTenant = false } = options
+  const { repository, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent, tenants = false } = options
+  const scopeOf = ({ tenant }: Pick<Call, 'tenant'>): WriteScope => ({ tenant, wordsOf: fields?.searchable?.wordsOf })
   const listed = fields?.schema ?? NO_FIELDS
-  const checkListQuery = listQueryCheck(pageSize, listed, tenant)
+  const checkListQuery = listQueryCheck(pageSize, listed)
   const checkWalkQuery = walkQueryCheck(listed)
-  const isUser = async (id: string): Promise<boolean> =>
+  const isUser = async (id: string, tenant: string | undefined): Promise<boolean> =>
     isUserId(id) && await findIn(repository, id, tenant) !== null
   const requirePrecondition = preconditionCheck(isUser, requireIfMatch)
-  const deletions = createDeletions({ ...options, trash: options.trash ?? null, requirePrecondition })
-  const revert = createReversal({ ...options, requirePrecondition })
+  const deletions = createDeletions({ ...options, scopeOf, trash: options.trash ?? null, requirePrecondition })
+  const revert = createReversal({ ...options, scopeOf, requirePrecondition })
 
   /** What writes read, and who says nothing else, is what is stored now. */
   const primary: UserReads = repository.users
-
-  const filterIn = (filter: UserFilter): UserFilter => tenant === undefined ? filter : { ...filter, tenant }
 
   /** For reads alone: where they are read. */
   async function readsFor (standby: boolean): Promise<UserReads> {
     return standby ? await repository.storage.server?.standbys?.reads() ?? primary : primary
   }
 
-  /** `atLeast`: a version that the caller has seen. */
-  async function get (id: string, reads = primary, atLeast?: number): Promise<UserRecord> {
+  async function get (id: string, { reads = primary, atLeast, tenant }: GetCall = {}): Promise<UserRecord> {
     const user = isUserId(id) ? await fromStorage(() => reads.find(id, atLeast)) : null
     if (user === null || !belongsTo(user, tenant)) throw userNotFound()
     return user
   }
 
-  async function isActive (id: string): Promise<boolean> {
+  async function isActive (id: string, tenant?: string): Promise<boolean> {
     return isUserId(id) && (await fromStorage(() => findIn(repository, id, tenant)))?.status === 'active'
   }
 
@@ -95,10 +97,11 @@ export function createUsersService (options: UsersServiceOptions) {
   async function create (
     input: unknown,
     options: CreateOptions,
-    { ownerOf, context, priorFaults }: KeyedCall = FROM_PROCESS
+    call: KeyedCall = FROM_PROCESS
   ): Promise<Creation> {
+    const { ownerOf, context, priorFaults, tenant } = call
     const checked = checkCreate(input, fields)
-    const ofNone = needsTenant ? [tenantRequired({ pointer: '/tenant' })] : []
+    const ofNone = tenants && tenant === undefined ? [tenantRequired({ pointer: '/tenant' })] : []
     throwFaults([...priorFaults, ...createOptionsFaults(options), ...ofNone], checked)
     const { idempotencyKey } = options
     const { user, keys } = newUserOf(checked)
@@ -108,8 +111,8 @@ export function createUsersService (options: UsersServiceOptions) {
     const event = makeEvent('user.created', context)
     const write = { type: 'create', user, keys, event } as const
     const { outcome, replayed } = idempotency === null
-      ? { outcome: await fromStorage(() => repository.users.writeOne(write, scope)), replayed: false }
-      : await writeAlone(repository, write, scope, idempotency)
+      ? { outcome: await fromStorage(() => repository.users.writeOne(write, scopeOf(call))), replayed: false }
+      : await writeAlone(repository, write, scopeOf(call), idempotency)
     const creation = { user: doneOf(outcome).user, replayed }
     if (!replayed) publish('user.created', creation.user, context, event)
     return creation
@@ -120,12 +123,13 @@ export function createUsersService (options: UsersServiceOptions) {
     patch: unknown,
     options: WriteOptions,
     whole: boolean,
-    { context, priorFaults }: Call = FROM_PROCESS
+    call: Call = FROM_PROCESS
   ): Promise<UserRecord> {
-    const checked = checkUpdate(patch, id, whole, fields, hasTenant)
+    const { context, priorFaults, tenant } = call
+    const checked = checkUpdate(patch, id, whole, fields, tenants)
     throwFaults([...priorFaults, ...writeOptionsFaults(options)], checked)
     if (!isUserId(id)) throw userNotFound()
-    if (requireIfMatch) await requirePrecondition(id, options)
+    if (requireIfMatch) await requirePrecondition(id, options, tenant)
     const { changes, patchFields, storedFaults } = checked
     const event = makeEvent('user.updated', context)
     let refused: Fault[] = []
@@ -143,7 +147,7 @@ export function createUsersService (options: UsersServiceOptions) {
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
       event
-    }, scope))
+    }, scopeOf(call)))
     if (outcome.code === 'refused') throw validationFailed(refused)
     const { user, changed, types } = doneOf(outcome)
     if (!changed) return user
@@ -153,19 +157,18 @@ export function createUsersService (options: UsersServiceOptions) {
 
   async function list (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = [],
-    reads = primary
+    { reads = primary, ...call }: UsersReadCall = {}
   ): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, priorFaults)
-    return readUserPage(checked, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
+    const checked = checkListQuery(query, call)
+    return readUserPage(checked, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 
   async function * iterate (
     query: Readonly<Record<string, unknown>>,
-    reads = primary
+    { reads = primary, ...call }: UsersReadCall = {}
   ): AsyncGenerator<UserRecord, void, undefined> {
-    const checked = checkWalkQuery(query)
-    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.list(filterIn(checked.filter), page)))
+    const checked = checkWalkQuery(query, call)
+    yield * walkUsers(checked, pageSize.max, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 
   /**
@@ -174,12 +177,12 @@ export function createUsersService (options: UsersServiceOptions) {
    */
   function snapshot (
     query: Readonly<Record<string, unknown>>,
-    priorFaults: readonly Fault[] = []
+    call: ReadCall = {}
   ): (reads?: UserReads) => AsyncGenerator<UserRecord[], void, undefined> {
-    const checked = checkWalkQuery(query, priorFaults)
+    const checked = checkWalkQuery(query, call)
     const { order, filter, sort } = checked
     return (reads = primary) => partsOf((onPart) => fromStorage(() =>
-      reads.walk(filterIn(filter), order, asAsked(checked, onPart), sort)))
+      reads.walk(filter, order, asAsked(checked, onPart), sort)))
   }
 
   return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }

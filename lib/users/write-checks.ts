@@ -31,7 +31,9 @@ export function throwFaults<Checked extends object> (
  * Makes the function that refuses a write without `If-Match`, where the host asks for it and the user is there.
  * `isUser`: whether a user is in the lists.
  */
-export function preconditionCheck (isUser: (id: string) => Promise<boolean>, requireIfMatch: boolean) {
+export function preconditionCheck (
+  isUser: (id: string, tenant: string | undefined) => Promise<boolean>, requireIfMatch: boolean
+) {
   /**
    * `isThere`: whether the write finds the user. Default: if it is in the lists.
    * @throws UsersError `precondition_required`, `user_not_found`
@@ -39,7 +41,8 @@ export function preconditionCheck (isUser: (id: string) => Promise<boolean>, req
   return async (
     id: string,
     { ifMatch }: WriteOptions,
-    isThere = (): Promise<boolean> => isUser(id)
+    tenant: string | undefined,
+    isThere = (): Promise<boolean> => isUser(id, tenant)
   ): Promise<void> => {
     if (!requireIfMatch || ifMatch !== undefined) return
     if (!await fromStorage(isThere)) throw userNotFound()

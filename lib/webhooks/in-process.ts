@@ -1,5 +1,6 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Delivery, Webhook } from '../storage/webhook.ts'
+import { FROM_PROCESS } from './call.ts'
 import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
 import type { MadeWebhook, NewWebhook, WebhooksService } from './service.ts'
 
@@ -49,11 +50,14 @@ export interface Webhooks extends TenantWebhooks {
   tenant (name: string): TenantWebhooks
 }
 
-/** Makes `app.webhooks`. `serviceOf`: the service of a tenant. */
-export function createWebhooks (service: WebhooksService, serviceOf: (tenant: string) => WebhooksService): Webhooks {
+/** Makes `app.webhooks`. `requireTenant`: throws for what is no tenant that the mount may have. */
+export function createWebhooks (service: WebhooksService, requireTenant: (name: string) => void): Webhooks {
   return Object.freeze({
     ...webhookMethods(service),
-    tenant: (name: string) => Object.freeze(webhookMethods(serviceOf(name)))
+    tenant (name: string) {
+      requireTenant(name)
+      return Object.freeze(webhookMethods(service, name))
+    }
   })
 }
 
@@ -61,24 +65,25 @@ function shown ({ webhook, secret }: MadeWebhook): NewWebhook {
   return { ...webhook, secret }
 }
 
-function webhookMethods (service: WebhooksService): TenantWebhooks {
+function webhookMethods (service: WebhooksService, tenant?: string): TenantWebhooks {
+  const call = { ...FROM_PROCESS, tenant }
   return {
-    create: async (input: WebhookInput) => shown(await service.create(input)),
-    get: (id: string) => service.get(id),
+    create: async (input: WebhookInput) => shown(await service.create(input, call)),
+    get: (id: string) => service.get(id, tenant),
     async list (query: PagingQuery = {}) {
-      const page = await service.list({ ...query })
+      const page = await service.list({ ...query }, call)
       return { data: page.items, meta: listMeta(page) }
     },
-    update: (id: string, patch: WebhookPatch) => service.update(id, patch),
-    delete: (id: string) => service.remove(id),
+    update: (id: string, patch: WebhookPatch) => service.update(id, patch, call),
+    delete: (id: string) => service.remove(id, tenant),
     rotateSecret: async (id: string, options: { overlap?: number } = {}) =>
-      shown(await service.rotateSecret(id, options)),
-    test: (id: string) => service.test(id),
-    replay: (id: string, start: ReplayStart) => service.replay(id, start),
+      shown(await service.rotateSecret(id, options, call)),
+    test: (id: string) => service.test(id, call),
+    replay: (id: string, start: ReplayStart) => service.replay(id, start, call),
     async deliveries (id: string, query: { page?: number, limit?: number } = {}) {
-      const page = await service.deliveries(id, { ...query })
+      const page = await service.deliveries(id, { ...query }, call)
       return { data: page.items, meta: listMeta(page) }
     },
-    retry: (id: string, delivery: string) => service.retry(id, delivery)
+    retry: (id: string, delivery: string) => service.retry(id, delivery, call)
   }
 }

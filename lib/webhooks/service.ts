@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unclaimed } from '../core/claim.ts'
+import type { ReadCall } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
-import type { Fault } from '../core/fault.ts'
 import { DELIVERY_ID, firstIdAt, greatestId, newId, timeOfId, WEBHOOK_ID } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -62,10 +62,9 @@ function again (delivery: DeliveryRecord): DeliveryRecord {
 
 /** The operations on webhooks, without HTTP. They take unchecked input and throw only UsersError. */
 export function createWebhooksService (options: WebhooksServiceOptions) {
-  const { store, log, targets, pageSize, deliver, gate, closing, tenant } = options
+  const { store, log, targets, pageSize, deliver, gate, closing } = options
   const { find, change, write, insert } = createWrites(options)
   const check = webhookQueryChecks(pageSize)
-  const of = tenant === undefined ? {} : { tenant }
 
   const checkTarget = (url: string, { caller }: WebhookCall): Promise<void> =>
     gate(caller, () => targets.check(url, caller))
@@ -92,6 +91,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       const secret = newSecret()
       const { note: id } = await call.limited(() => call.claim(['webhook', input], newId('whk')))
       // Start after the newest event: skip earlier ones, and miss none that is recorded during this write.
+      const { tenant } = call
       const after = await call.limited(() => fromStorage(() => log.before(greatestId('evt'), tenant)))
       const now = iso()
       const record: WebhookRecord = {
@@ -110,9 +110,10 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       return { webhook: toWebhook(kept), secret, isFirst: kept.secrets.some(({ text }) => text === secret) }
     },
 
-    get: async (id: string): Promise<Webhook> => toWebhook(await find(id)),
+    get: async (id: string, tenant?: string): Promise<Webhook> => toWebhook(await find(id, { tenant })),
 
-    async list (query: Query, priorFaults: readonly Fault[] = []): Promise<ListedPage<Webhook>> {
+    async list (query: Query, { priorFaults = [], tenant }: ReadCall = {}): Promise<ListedPage<Webhook>> {
+      const of = tenant === undefined ? {} : { tenant }
       const page = await readPage(check.list(query, priorFaults), (request) =>
         fromStorage(() => store.list({ ...request, ...of })))
       return { ...page, items: page.items.map(toWebhook) }
@@ -140,14 +141,14 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
       }, call))
     },
 
-    async remove (id: string): Promise<void> {
+    async remove (id: string, tenant?: string): Promise<void> {
       if (!WEBHOOK_ID.test(id) || !await fromStorage(() => store.remove(id, tenant))) throw notFound()
     },
 
     async rotateSecret (id: string, options: unknown = {}, call = FROM_PROCESS): Promise<MadeWebhook> {
       const overlap = checkSecretRotation(options, call.priorFaults)
       const text = newSecret()
-      requireReadable(call.scopes, (await find(id)).types)
+      requireReadable(call.scopes, (await find(id, { tenant: call.tenant })).types)
       const { note: rotation } = await call.claim(['rotate-secret', id, options], randomUUID())
       const record = await write(id, (before) => {
         requireReadable(call.scopes, before.types)
@@ -159,7 +160,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         const kept = currentSecrets(old, new Date(now).toISOString()).slice(0, OLD_SECRETS_MAX)
         const secret = { text, expiresAt: null, ...(call.claim !== unclaimed && { rotation }) }
         return { ...before, secrets: [secret, ...kept], updatedAt: iso() }
-      })
+      }, call)
       return { webhook: toWebhook(record), secret: text, isFirst: record.secrets.some((each) => each.text === text) }
     },
 
@@ -195,24 +196,27 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     /** Delivers events again from a point in the log. The events after them follow in order. */
     async replay (id: string, options: unknown, call = FROM_PROCESS): Promise<Webhook> {
       const start = checkReplay(options, call.priorFaults)
-      const after = await replayAfter(start, await find(id))
+      const after = await replayAfter(start, await find(id, { tenant: call.tenant }))
       return toWebhook(await write(id, (before) => {
         requireReadable(call.scopes, before.types)
         return { ...before, after }
-      }))
+      }, call))
     },
 
-    async deliveries (id: string, query: Query, priorFaults: readonly Fault[] = []): Promise<ListedPage<Delivery>> {
+    async deliveries (
+      id: string, query: Query, { priorFaults = [], tenant }: ReadCall = {}
+    ): Promise<ListedPage<Delivery>> {
       const checked = check.deliveries(query, priorFaults)
-      await find(id)
+      await find(id, { tenant })
       const page = await readPage(checked, ({ from, limit }) => fromStorage(() =>
         store.listDeliveries(id, { offset: 'offset' in from ? from.offset : 0, limit })))
       return { ...page, items: page.items.map(toDelivery) }
     },
 
     /** Makes a delivery due now, or once its webhook is enabled and not paused. It gets all attempts again. */
-    async retry (id: string, deliveryId: string, { scopes } = FROM_PROCESS): Promise<Delivery> {
-      await find(id)
+    async retry (id: string, deliveryId: string, call = FROM_PROCESS): Promise<Delivery> {
+      const { scopes, tenant } = call
+      await find(id, { tenant })
       const missing = new UsersError('delivery_not_found')
       if (!DELIVERY_ID.test(deliveryId)) throw missing
       let retried: DeliveryRecord | null = null
@@ -220,7 +224,7 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         if (delivery !== null) requireReadable(scopes, [delivery.type])
         retried = delivery === null ? null : again(delivery)
         return retried === null ? null : { deliveries: [retried] }
-      })
+      }, call)
       if (changed === null || retried === null) throw missing
       return toDelivery(retried)
     }

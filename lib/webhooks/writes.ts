@@ -1,20 +1,24 @@
 import { unclaimed } from '../core/claim.ts'
 import { UsersError } from '../core/errors.ts'
 import { WEBHOOK_ID } from '../core/ids.ts'
+import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { WebhookRecord } from '../storage/storage.ts'
 import type { DecideChange, WebhookStore } from '../storage/webhook-loop.ts'
-import { FROM_PROCESS, type WebhookCall } from './call.ts'
+import type { WebhookCall } from './call.ts'
 
 export interface WritesOptions {
   store: WebhookStore
-  /** The tenant that the callers are bound to. Absent: they are bound to none. */
-  tenant?: string | undefined
   /** Webhooks that a tenant may have, and as many that belong to none. */
   maxWebhooks: number
   /** Called when there may be something to deliver. */
   wake: () => void
 }
+
+/** A call that finds a webhook. */
+type FindCall = Partial<Pick<WebhookCall, 'limited' | 'tenant'>>
+
+const now: WebhookCall['limited'] = (work) => work()
 
 // Endpoints that are read together.
 const PAGE = 100
@@ -32,10 +36,10 @@ export async function allWebhooks (store: WebhookStore): Promise<WebhookRecord[]
 export const notFound = (): UsersError => new UsersError('webhook_not_found')
 
 /** The reads and writes that the operations on webhooks share. They throw UsersError alone. */
-export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOptions) {
-  const of = tenant === undefined ? {} : { tenant }
+export function createWrites ({ store, maxWebhooks, wake }: WritesOptions) {
+  const inTurn = createKeyedQueue()
 
-  async function find (id: string, { limited } = FROM_PROCESS): Promise<WebhookRecord> {
+  async function find (id: string, { limited = now, tenant }: FindCall = {}): Promise<WebhookRecord> {
     const record = WEBHOOK_ID.test(id) ? await limited(() => fromStorage(() => store.find(id, tenant))) : null
     if (record === null) throw notFound()
     return record
@@ -46,7 +50,7 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
     id: string,
     delivery: string | null,
     decide: DecideChange,
-    { limited } = FROM_PROCESS
+    { limited, tenant }: WebhookCall
   ): Promise<WebhookRecord | null> {
     let refused: { error: unknown } | null = null
     const changed = await limited(() => fromStorage(() => store.change(id, delivery, (...before) => {
@@ -66,7 +70,7 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
   async function write (
     id: string,
     decide: (record: WebhookRecord) => WebhookRecord,
-    call?: WebhookCall
+    call: WebhookCall
   ): Promise<WebhookRecord> {
     if (!WEBHOOK_ID.test(id)) throw notFound()
     const changed = await change(id, null, (webhook) => ({ webhook: decide(webhook) }), call)
@@ -74,10 +78,9 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
     return changed
   }
 
-  let lastInsertion: Promise<unknown> = Promise.resolve()
-
   /** True if there may be no more webhooks of the tenant, or of none. */
-  async function isFull (): Promise<boolean> {
+  async function isFull (tenant: string | undefined): Promise<boolean> {
+    const of = tenant === undefined ? {} : { tenant }
     const { total } = await store.list({ order: 'asc', limit: 1, from: { offset: 0 }, ...of })
     if (total < maxWebhooks || tenant !== undefined) return total >= maxWebhooks
     // Those of tenants leave the others their places.
@@ -89,12 +92,12 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
    * Adds a webhook, if there may be one more, and returns it, or the one that a request with the same idempotency key
    * has added. In turn, since what is there is read before.
    */
-  function insert (record: WebhookRecord, { limited, claim }: WebhookCall): Promise<WebhookRecord> {
+  function insert (record: WebhookRecord, { limited, claim, tenant }: WebhookCall): Promise<WebhookRecord> {
     const first = async () => claim === unclaimed ? null : store.find(record.id, tenant)
-    const insertion = lastInsertion.catch(() => {}).then(() => limited(() => fromStorage(async () => {
+    return inTurn(tenant ?? '', () => limited(() => fromStorage(async () => {
       const known = await first()
       if (known !== null) return known
-      if (await isFull()) throw new UsersError('too_many_webhooks')
+      if (await isFull(tenant)) throw new UsersError('too_many_webhooks')
       try {
         await store.insert(record)
       } catch (error) {
@@ -106,8 +109,6 @@ export function createWrites ({ store, tenant, maxWebhooks, wake }: WritesOption
       wake()
       return record
     })))
-    lastInsertion = insertion
-    return insertion
   }
 
   return { find, change, write, insert }

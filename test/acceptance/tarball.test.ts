@@ -26,7 +26,7 @@ const resolutions = {
   bundler: { module: 'preserve', moduleResolution: 'bundler' }
 }
 
-test('the tarball has the build, the documents and the example of an adapter', async (t) => {
+test('the tarball has the build, the documents and the examples of adapters', async (t) => {
   const { files } = await pack(await temporaryDirectory(t))
   t.strictSame(files.filter((path) => !path.startsWith('dist/')).sort(), [
     'CHANGELOG.md',
@@ -35,10 +35,9 @@ test('the tarball has the build, the documents and the example of an adapter', a
     'SECURITY.md',
     'UPGRADING.md',
     'adapters/README.md',
-    ...[
-      'api-keys', 'database', 'events', 'index', 'key-uses', 'requests', 'tenants', 'trash', 'user-search',
-      'user-writes', 'users'
-    ].map((name) => `examples/custom-adapter/${name}.ts`),
+    ...['database', 'events', 'index', 'rows', 'users'].map((name) => `examples/custom-adapter/${name}.ts`),
+    ...['database', 'events', 'index', 'pages', 'rows', 'tables', 'users']
+      .map((name) => `examples/sql-adapter/${name}.ts`),
     'openapi.json',
     'package.json'
   ])

@@ -5,7 +5,7 @@ import knex, { type Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import { type CreateFor, runDuties, runKit, transactionsOf } from '../helpers/kit.ts'
+import { type CreateFor, isOfTransactions, openedForKit, runDuties, runKit, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { poorConnection, poorDatabaseUrl, poorSchema } from '../helpers/poor-postgres.ts'
@@ -31,7 +31,7 @@ interface Host {
 /** A host's store that closes the host with it, to make tables that are used again. */
 async function storeOf (make: Host['make'], place: string): Promise<Storage> {
   const { host, options } = await make(place)
-  const storage = knexStorage(host, options)
+  const storage = await openedForKit(knexStorage(host, options))
   return { ...storage, close: async () => { await storage.close(); await host.destroy() } }
 }
 
@@ -92,8 +92,7 @@ const hosts: Host[] = [
 
 // Nightly every duty on each, though the statements of the drivers are the same.
 const isNightly = from('nightly') === false
-const isOfTransactions = (duty: string) => duty.startsWith('joinTransaction')
-const isInside = (duty: string) => duty.startsWith('joinTransaction: inside')
+const isInside = (duty: string) => duty.startsWith('join: inside')
 
 for (const { name, places, make, skip, isFirst } of hosts) {
   test(`a Knex instance of the host: ${name}`, { skip }, async (t) => {

@@ -1,7 +1,7 @@
 // The conformance kit on a PostgreSQL that can do little, once more with every transaction SERIALIZABLE.
 import { test } from 'tap'
 import { EACH_KIND } from '../helpers/each-kind.ts'
-import { type CreateFor, runDuties, runKit, withoutTransactions } from '../helpers/kit.ts'
+import { type CreateFor, openedForKit, runDuties, runKit, withoutTransactions } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { poorDatabaseUrl, poorSchema, poorStorage } from '../helpers/poor-postgres.ts'
 import { recycledSchemas } from '../helpers/recycled.ts'
@@ -9,7 +9,7 @@ import { recycledSchemas } from '../helpers/recycled.ts'
 for (const isStrict of [false, true]) {
   test(`postgres that can do little${isStrict ? ', SERIALIZABLE' : ''}`, { skip: from('ci') }, async (t) => {
     const at = (schema: string) => poorStorage(schema, isStrict)
-    const schemas = recycledSchemas(t, at, { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
+    const schemas = recycledSchemas(t, async (schema) => openedForKit(await at(schema)), { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
     // Transactions are tested in conformance-host.test.ts.
     const create: CreateFor = async (isNew) => {
       const schema = await schemas.take(isNew)

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import type { Subject } from '../../adapters/testing/index.ts'
+import type { Created } from '../../adapters/testing/index.ts'
 import { runEachKind, TABLES } from '../helpers/each-kind.ts'
 import { transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
@@ -56,7 +56,7 @@ async function runOnPostgres (t: Test, options: string, first: number): Promise<
   const own = postgres({ connection: pgUrlWith({ options }), schema, pool: { max: 4 }, listen: false })
   t.teardown(() => own.close())
   await own.open({ migrate: true })
-  const subjectFor = (turn: number, duty: string): Subject =>
+  const subjectFor = (turn: number, duty: string): Created =>
     (turn + first) % 2 === 0 || duty.startsWith('joinTransaction')
       ? { storage: knexStorage(host, { schema }), begin: transactionsOf(host) }
       : { storage: { ...own, close: async () => {} } }

@@ -54,7 +54,6 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
         const verifier = createVerifier({ repository, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
           flushUses: null,
-          tenant: undefined,
           tenants: false,
           repository,
           verifier,

@@ -1,7 +1,7 @@
 // The storages of this package pass the conformance kit, each on a real database.
 import { test, type Test } from 'tap'
 import { EACH_KIND } from './each-kind.ts'
-import { type CreateFor, runDuties, runKit, withoutTransactions } from './kit.ts'
+import { type CreateFor, openedForKit, runDuties, runKit, withoutTransactions } from './kit.ts'
 import { from } from './level.ts'
 import { copiedFiles, type Places, recycledSchemas } from './recycled.ts'
 import { pgUrl, type StoreKind, temporarySchema } from './stores.ts'
@@ -15,8 +15,8 @@ interface Levels {
 
 function placesOf (t: Test, { place, at }: StoreKind): Places | null {
   if (place === 'none') return null
-  if (place === 'file') return copiedFiles(t, at)
-  return recycledSchemas(t, at, { url: pgUrl, newSchema: () => temporarySchema(t) })
+  if (place === 'file') return copiedFiles(t, (path) => openedForKit(at(path)))
+  return recycledSchemas(t, (schema) => openedForKit(at(schema)), { url: pgUrl, newSchema: () => temporarySchema(t) })
 }
 
 /** Makes stores without transactions: these are tested in conformance-host.test.ts, on a Knex of the host. */

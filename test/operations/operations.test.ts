@@ -64,7 +64,7 @@ test('handlers throw nothing but UsersError', async (t) => {
   } as const
   const under = (handler: Operation['handler']) =>
     handlerOf({ ...operation, handler }, () => '', {
-      useSemicolonDelimiter: false, limits: NO_LIMITS, handlerFor: null
+      useSemicolonDelimiter: false, limits: NO_LIMITS, tenants: false
     })
   const caller = { principal: { type: 'static_key', id: 'static:1', name: null, scopes: [] } }
   const [request, reply] = [Object({ url: '/users', [CALLER]: caller }), Object({ raw: {} })]

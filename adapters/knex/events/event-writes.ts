@@ -6,7 +6,8 @@ import type { Names } from '../tables/names.ts'
 
 /** What a row of a batch has of an event. An empty `before` stands for NULL. */
 export const EVENT_VALUES: readonly TypedColumn[] = [
-  ['event_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json'],
+  // A delivery has an event_id of its own.
+  ['recorded_id', 'text'], ['event_type', 'text'], ['event_time', 'timestamptz'], ['event_context', 'json'],
   ['event_actor', 'text'], ['event_subject', 'text'], ['event_data', 'json'], ['event_tenant', 'text'],
   ['event_before', 'text']
 ]
@@ -23,11 +24,9 @@ export function eventSource ({ schema: { json } }: Dialect): string {
 /** The values of an event, in the order of {@link EVENT_VALUES}. */
 export function eventValues (event: EventRecord): string[] {
   const { id, type, timestamp, actor, requestId, subject, data, tenant = '', before } = event
-  // Null would say that the reason has not changed.
-  const was = before?.['statusReason'] === null ? { ...before, statusReason: '' } : before
   return [
     id, type, timestamp, JSON.stringify({ actor, requestId }), actorKey(actor?.id), subject, JSON.stringify(data),
-    tenant, was === null ? '' : JSON.stringify(was)
+    tenant, before === null ? '' : JSON.stringify(before)
   ]
 }
 

@@ -2,7 +2,7 @@ import type { CollectionName, Row } from '../../../lib/storage/storage.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { API_KEY_COLUMNS, type Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
-import { isoOrNull, type Row as Read, toApiKeyRecord, toCreatedUser } from '../tables/rows.ts'
+import { isoOrNull, type Row as Read, toApiKeyRecord } from '../tables/rows.ts'
 
 /** A column that rows are written to. */
 export interface StoredColumn {
@@ -73,7 +73,7 @@ const trash: SqlCollection<'trash'> = {
     return {
       record: {
         // The column alone is changed when a tenant gets it.
-        ...toCreatedUser(JSON.stringify(user)),
+        ...user,
         ...tenantIn(row),
         deletedAt: String(isoOrNull(row['deletedAt'])),
         deletedBy: row['deletedBy'] === null ? null : ownJson(row['deletedBy'])
@@ -154,7 +154,8 @@ const deliveries: SqlCollection<'deliveries'> = {
     return { record: { ...delivery, version: Number(version) }, keys: null, of: String(delivery.webhook) }
   },
   members: { event: 'event_id', dueAt: 'due_at', createdAt: 'created_at' },
-  of: 'webhook_id'
+  of: 'webhook_id',
+  beside: 'webhooks'
 }
 
 const idempotency: SqlCollection<'idempotency'> = {

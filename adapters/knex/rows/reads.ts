@@ -73,10 +73,11 @@ export function rowFinders (executor: Executor, names: Names, collections: SqlCo
   return async <Name extends CollectionName>(
     name: Name, keys: readonly RowKey[]
   ): Promise<Array<Row<Name> | null>> => {
-    const [first] = keys
-    if (first !== undefined && 'start' in first) {
-      const rows: unknown[] = await byStart(keys.map((key) => 'start' in key ? key.start : ''))
-      return Object(rows)
+    const starts = keys.flatMap((key) => 'start' in key ? key.start : [])
+    if (starts.length > 0) {
+      const found: unknown[] = await byStart(starts)
+      const others = await byId[name](keys.flatMap((key) => 'id' in key ? key.id : []))
+      return Object(keys.map((key) => 'start' in key ? found.shift() : others.shift()))
     }
     return byId[name](keys.map((key) => 'id' in key ? key.id : ''))
   }
@@ -110,10 +111,10 @@ export function rowLists ({ read, dialect }: Executor, names: Names, collections
   }
 
   return async <Name extends Other>(name: Name, query: RowsQuery): Promise<Page<Row<Name>>> => {
-    const { tenant, of, where, by, page: { order, limit, from } } = query
+    const { tenant, of, where, upTo, by, page: { order, limit, from } } = query
     const texts = [tenant ?? '', of ?? '', ...where?.values ?? [], 'after' in from ? from.after : '']
     if (!texts.every(isStorable)) return { items: [], total: 0 }
-    const { table, read: columns, toRow, members } = collections[name]
+    const { table, read: columns, toRow, members, columns: stored } = collections[name]
     const { params, numbered, limit: placed } = createValues(dialect)
     const conditions = conditionsOf(name, query)
     const counted = whereOf(conditions.map(numbered))
@@ -121,7 +122,10 @@ export function rowLists ({ read, dialect }: Executor, names: Names, collections
     const behind = 'after' in from ? [{ sql: `id ${follows} ?`, values: [from.after] }] : []
     const listed = whereOf([...conditions, ...behind].map(numbered))
     const column = by === undefined ? undefined : members[by]
-    const sorted = column === undefined ? `id ${direction}` : `${column} ${direction}, id ${direction}`
+    // Those without a value are not among what is bounded.
+    const mayLack = upTo?.member !== by && stored.some((each) => each.column === column && each.nullable === true)
+    const last = mayLack ? ' NULLS LAST' : ''
+    const sorted = column === undefined ? `id ${direction}` : `${column} ${direction}${last}, id ${direction}`
     const rows = `SELECT * FROM ${table(names)}${listed} ORDER BY ${sorted} LIMIT ${placed(limit)} ` +
       `OFFSET ${placed('offset' in from ? from.offset : 0)}`
     const total = `(SELECT count(*) FROM ${table(names)}${counted})`

@@ -1,8 +1,9 @@
-import type { Rewrite } from '../../../lib/storage/storage.ts'
+import type { EventRecord, Rewrite, Unit } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { EVENT_PARTS, eventParts } from '../events/event-writes.ts'
 import { EVENT_COLUMNS } from '../tables/columns.ts'
+import { actorKey } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import { toEvent, unpacked } from '../tables/rows.ts'
 
@@ -10,6 +11,12 @@ import { toEvent, unpacked } from '../tables/rows.ts'
 const TOGETHER = 500
 
 export type RewriteEvents = ReturnType<typeof rewriteEvents>
+
+/** The events of a unit as its rewritings of an actor leave them: in the log they reach those that have a position. */
+export function eventsOf ({ events, rewrites }: Unit): EventRecord[] {
+  return events.map((event) => rewrites.reduce((each, { of, make }) =>
+    'actor' in of && each.actor?.id === of.actor ? make(each) : each, event))
+}
 
 /** Makes what writes recorded events anew. */
 export function rewriteEvents (dialect: Dialect, names: Names) {
@@ -25,7 +32,7 @@ export function rewriteEvents (dialect: Dialect, names: Names) {
       // Of the index of actors. One of another subject that has no position yet stays: while it is locked, a later
       // version could get its position first.
       const where = `actor_key = ${p(1)} AND actor_key <> '' AND position IS NOT NULL AND subject <> ${p(1)}`
-      return { where, order: 'position', value: of.actor }
+      return { where, order: 'position', value: actorKey(of.actor) }
     }
     const isOne = of.tenant === null ? '' : " AND tenant <> ''"
     return { where: `tenant = ${p(1)}${isOne}`, order: writtenOrder, value: of.tenant ?? '' }

@@ -22,15 +22,19 @@ export interface RowParts {
   disk: DiskRoom
 }
 
+// Of more units in one call, the last ones would wait longer than a write may.
+const TOGETHER_MAX = 32
+
 const OK: Outcome = { code: 'ok' }
 const CHANGED: Outcome = { code: 'changed', at: 0 }
 
 /** What the rows of an executor are written and found by. */
-export function rowsOn (executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts): Pick<
-Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
+export function rowsOn (
+  executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts
+): Pick<Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
-  const collections = sqlCollections(words)
+  const collections = sqlCollections(words, dialect.schema.reference('', '') !== '')
   const statements = rowStatements(dialect, names, collections)
   const plan = planning(collections)
   const rewrite = rewriteEvents(dialect, names)
@@ -123,12 +127,20 @@ Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
     }
   }
 
+  async function commitMany (units: readonly Unit[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
+    for (let at = 0; at < units.length; at += TOGETHER_MAX) {
+      outcomes.push(...await Promise.all(units.slice(at, at + TOGETHER_MAX).map(commitUnit)))
+    }
+    return outcomes
+  }
+
   function commitAll (units: readonly Unit[]): Promise<Outcome[]> {
     units.forEach(noteNew)
     const [only] = units
     return only !== undefined && units.length === 1
       ? commitUnit(only).then((outcome) => [outcome])
-      : Promise.all(units.map(commitUnit))
+      : commitMany(units)
   }
 
   function commit (units: readonly Unit[]): Promise<Outcome[]> {

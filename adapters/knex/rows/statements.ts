@@ -20,6 +20,9 @@ const sameAs = (column: string): string => `was_${column}`
 export function rowStatements (dialect: Dialect, names: Names, collections: SqlCollections) {
   const { batch } = dialect
 
+  // Whoever takes the owner away waits, and takes the row too.
+  const keepsOwner = dialect.forUpdate === '' ? '' : ' FOR KEY SHARE'
+
   // The ids are the first list.
   const byIds = batch.idCondition === '' ? ` AND ${dialect.isIn('id', 1, 'text')}` : batch.idCondition
 
@@ -60,7 +63,8 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
     const { table, columns, beside, of } = collections[shape.in]
     const owner = beside === undefined || of === null
       ? 'true'
-      : `EXISTS (SELECT 1 FROM ${collections[beside].table(names)} AS o WHERE o.id = q_${of})`
+      : `(q_${of} = '' OR EXISTS (SELECT 1 FROM ${collections[beside].table(names)} AS o ` +
+        `WHERE o.id = q_${of}${keepsOwner}))`
     return `INSERT INTO ${table(names)} (${columns.map(({ column }) => column).join(', ')}) ` +
       `SELECT ${columns.map(valueOf).join(', ')} FROM ${rows} WHERE ${owner}` +
       `${batch.order(shape.in === 'users' ? 'q_email_key' : 'q_id')}${isStrict ? '' : ' ON CONFLICT DO NOTHING'} ` +

@@ -10,7 +10,7 @@ import type { Names } from '../tables/names.ts'
 import type { SqlCollections } from './collections.ts'
 import { EVENT_TARGETS, EVENT_VALUES, eventSource, eventValues } from '../events/event-writes.ts'
 import type { Planned } from './lanes.ts'
-import type { RewriteEvents } from './rewrites.ts'
+import { eventsOf, type RewriteEvents } from './rewrites.ts'
 import type { RowStatements } from './statements.ts'
 
 const OK: Outcome = { code: 'ok' }
@@ -99,8 +99,12 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
 
   function canBeOne ({ unit, writes }: PlannedUnit): boolean {
     const users = writes.filter(({ shape }) => shape.in === 'users').length
+    // A statement does not see what its other parts write.
+    const rows = new Set(writes.map(({ shape, id }) => `${shape.in} ${id}`))
+    const isBesideOther = writes.some(({ shape }) => writes.some((other) =>
+      other.shape.in === collections[shape.in].beside))
     return writesTwoTables && unit.rewrites.length === 0 && writes.length <= TOGETHER_MAX && users < 2 &&
-      writes.length > 0 && unit.events.length <= TOGETHER_MAX &&
+      writes.length > 0 && unit.events.length <= TOGETHER_MAX && rows.size === writes.length && !isBesideOther &&
       writes.every(({ shape }) => collections[shape.in].takes === undefined || shape.kind !== 'drop')
   }
 
@@ -115,7 +119,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
     return OK
   }
 
-  /** Locks addresses and users in one order, so that concurrent units can't wait for each other. */
+  /** Locks addresses and rows in one order, so that concurrent units can't wait for each other. */
   async function lock (on: Query, { unit, writes }: PlannedUnit): Promise<void> {
     if (lockNames === null || writes.length < 2) return
     const keys = unit.writes.flatMap((write) => write.in === 'users' && write.put !== null &&
@@ -123,7 +127,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
       ? write.put.keys.emailKey ?? []
       : [])
     if (!joined && keys.length > 0) await on(lockNames(names), [locksOf('address', keys)])
-    for (const name of ['users', 'trash'] as const) {
+    for (const name of [...new Set(writes.map(({ shape }) => shape.in))].sort()) {
       const ids = writes.filter(({ shape }) => shape.in === name && shape.kind !== 'insert').map(({ id }) => id)
       if (ids.length < 2) continue
       await on(`SELECT id FROM ${collections[name].table(names)} WHERE ${dialect.isIn('id', 1, 'text')} ` +
@@ -166,7 +170,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         at++
       }
       await books.count(on, counted(unit))
-      await books.record(on, unit.events)
+      await books.record(on, eventsOf(unit))
       for (const each of unit.rewrites) await rewrite.all(on, each, Infinity)
       return OK
     }
@@ -196,7 +200,10 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         return await asOne(planned, since)
       } catch (error) {
         const users = unit.writes.findIndex((write) => write.in === 'users')
-        return outcomeOf(await named(error, unit.writes[users]), Math.max(0, users))
+        const outcome = outcomeOf(await named(error, unit.writes[users]), Math.max(0, users))
+        const isKnown = unit.writes.length === 1 || (outcome.code === 'taken' && outcome.member !== 'start')
+        // One statement after the other says which write it was.
+        return isKnown ? outcome : await inTransaction(planned, since)
       }
     } catch (error) {
       // The call that holds the key is still running.

@@ -1,7 +1,7 @@
-import type { Collections, Row } from '../../../lib/storage/storage.ts'
+import type { Collections, Keys, Row } from '../../../lib/storage/storage.ts'
 import type { Words } from '../../../lib/storage/storage.ts'
 import type { WordList } from '../schema/word-list.ts'
-import { KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
+import { type Column, KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
 import { type Row as Read, toKeys, toUser, wordsText } from '../tables/rows.ts'
 import {
   ID, json, moment, others as rest, type SqlCollection, type SqlCollections, type StoredColumn, text, VERSION
@@ -11,7 +11,15 @@ import {
 const UNKNOWN = '\0'
 const textOf = (words: Words | undefined): string => words === undefined ? UNKNOWN : wordsText(words)
 
-type UserValue = readonly [column: StoredColumn, of: (row: Row<'users'>) => string]
+type UserValue = readonly [column: StoredColumn, of: (row: Row<'users'>) => string, key?: keyof Keys]
+
+/** The members that are written otherwise than as they are. */
+const OTHERWISE = new Set(['id', 'version', 'fields'])
+
+/** The value of a member, empty for none. */
+function memberValue ({ name, column, kind }: Column): UserValue {
+  return [kind === 'moment' ? moment(column) : text(column), ({ record }) => String(Reflect.get(record, name) ?? '')]
+}
 
 /** The values of a user, each by itself, since most changes need few. */
 function userValues (words: WordList): UserValue[] {
@@ -19,17 +27,11 @@ function userValues (words: WordList): UserValue[] {
   return [
     [ID, ({ record }) => record.id],
     [VERSION, ({ record }) => String(record.version)],
-    [text('tenant'), ({ record }) => record.tenant ?? ''],
-    [text('name'), ({ record }) => record.name],
-    [text('name_key'), ({ keys }) => keys.nameKey ?? UNKNOWN],
-    [text('name_words'), ({ keys }) => textOf(keys.nameWords)],
-    [text('email'), ({ record }) => record.email],
-    [text('email_key'), ({ keys }) => keys.emailKey ?? UNKNOWN],
-    [text('email_words'), ({ keys }) => textOf(keys.emailWords)],
-    [moment('created_at'), ({ record }) => record.createdAt],
-    [moment('updated_at'), ({ record }) => record.updatedAt],
-    [text('status'), ({ record }) => record.status],
-    [text('status_reason'), ({ record }) => record.statusReason ?? ''],
+    ...USER_COLUMNS.filter(({ name }) => !OTHERWISE.has(name)).map(memberValue),
+    [text('name_key'), ({ keys }) => keys.nameKey ?? UNKNOWN, 'nameKey'],
+    [text('name_words'), ({ keys }) => textOf(keys.nameWords), 'nameWords'],
+    [text('email_key'), ({ keys }) => keys.emailKey ?? UNKNOWN, 'emailKey'],
+    [text('email_words'), ({ keys }) => textOf(keys.emailWords), 'emailWords'],
     [json('fields'), ({ record }) => JSON.stringify(record.fields)],
     [text('field_words'), (row) => listedIn(row).words ?? UNKNOWN],
     [text(WORD_LIST), (row) => listedIn(row).list]
@@ -49,10 +51,16 @@ function users (words: WordList): SqlCollection<'users'> {
     values: (row) => all.map(([, of]) => of(row)),
     changes ({ put, was }) {
       // What was not changed is the same object.
-      const keeps = put.keys.fieldWords === was.keys.fieldWords && (put.record.fields === was.record.fields ||
-        JSON.stringify(put.record.fields) === JSON.stringify(was.record.fields))
+      const keepsFields = put.record.fields === was.record.fields ||
+        JSON.stringify(put.record.fields) === JSON.stringify(was.record.fields)
+      const keepsWords = put.keys.fieldWords === undefined || put.keys.fieldWords === was.keys.fieldWords
+      // A key that is not given stays.
+      const may = others.filter((i) => {
+        const key = all[i]?.[2]
+        return key === undefined || put.keys[key] !== undefined
+      })
       // With the list of searched fields, also where they have the same words: the tables may have another list by now.
-      return { may: others, does: keeps ? [] : ofFields }
+      return { may, does: keepsFields && keepsWords ? [] : ofFields }
     },
     value: (row, place) => all[place]?.[1](row) ?? '',
     read: [...USER_COLUMNS, ...KEY_COLUMNS],
@@ -68,7 +76,11 @@ function keysIn (row: Read): Collections['users']['keys'] {
   return { nameKey, emailKey, nameWords, emailWords, fieldWords }
 }
 
-/** All collections. `words`: the words of the users' fields that the tables have. */
-export function sqlCollections (words: WordList): SqlCollections {
-  return { users: users(words), ...rest }
+/**
+ * All collections. `words`: the words of the users' fields that the tables have. `hasReferences`: the database sees to
+ * it that a row goes with another.
+ */
+export function sqlCollections (words: WordList, hasReferences: boolean): SqlCollections {
+  const all = { users: users(words), ...rest }
+  return hasReferences ? all : { ...all, idempotency: { ...rest.idempotency, beside: 'users' } }
 }

@@ -3,13 +3,12 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
-import type { KnexStorage } from '../knex-storage.ts'
 import type { Names } from '../tables/names.ts'
 import type { FieldLists } from './word-list.ts'
 import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
 import { fieldWords, makeFieldWords, recordList } from './field-words.ts'
-import { createInspection, missingIndexes } from './inspection.ts'
+import { createInspection, missingIndexes, type SchemaReport } from './inspection.ts'
 import { LATEST, statementsBetween } from './migrations.ts'
 import { readRecord, type RecordedSchema } from './recorded-schema.ts'
 import { countingTables } from './counting-tables.ts'
@@ -27,11 +26,15 @@ export interface MigratorSettings {
 }
 
 /** Keeps the tables in step with the code. */
-export type Migrator = {
+export interface Migrator {
   check (requirements: SchemaRequirements): Promise<void>
   /** Returns whether it, or an earlier call, has made the tables. */
   migrate (requirements: SchemaRequirements): Promise<boolean>
-} & Pick<KnexStorage, 'rollback' | 'verifyWords' | 'rebuildWords' | 'inspect'>
+  rollback (version: number): Promise<void>
+  verifyWords (): Promise<number>
+  rebuildWords (): Promise<void>
+  inspect (requirements?: SchemaRequirements): Promise<SchemaReport>
+}
 
 function schemaNewer (version: number): StorageError {
   const message = `the tables are at version ${version}, this code knows ${LATEST}: install a newer fastify-users`
@@ -143,7 +146,8 @@ export function createMigrator (
       lists.words.note(searchable)
       if (compatibleFrom > LATEST) throw schemaNewer(version)
       if (profile !== dialect.profile) {
-        throw schemaBehind(`the tables have the profile ${profile}, not ${dialect.profile}`, 'open({ migrate: true }) to move them')
+        const problem = `the tables have the profile ${profile}, not ${dialect.profile}`
+        throw schemaBehind(problem, 'open({ migrate: true }) to move them')
       }
       if (version < LATEST) {
         throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'open({ migrate: true })')
@@ -152,7 +156,8 @@ export function createMigrator (
       const listed = (wanted: boolean) =>
         indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
       if (listed(false) !== '') {
-        throw schemaBehind(`there is no index for lists filtered by ${listed(false)}`, 'open({ migrate: true, filterable })')
+        const problem = `there is no index for lists filtered by ${listed(false)}`
+        throw schemaBehind(problem, 'open({ migrate: true, filterable })')
       }
       if (listed(true) !== '') {
         throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')

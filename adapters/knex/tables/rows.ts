@@ -85,52 +85,24 @@ export function toKeys ({ nameKey, emailKey, nameWords, emailWords, fieldWords }
   }
 }
 
-/** The user that an idempotency key keeps as JSON text. */
-export function toCreatedUser (text: unknown): UserRecord {
-  const record: UserRecord = JSON.parse(String(text))
-  const { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, tenant } = record
-  const own = tenant === undefined ? {} : { tenant }
-  return { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, ...own }
-}
-
 /** JSON comes as text from a row, and as a value from a packed page. */
 export function toJson (value: unknown): unknown {
   return typeof value === 'string' ? JSON.parse(value) : value
 }
 
-/** No reason is empty text in a row, since null says in `before` that the update has not changed it. */
-function withReason (members: JsonObject): JsonObject {
-  return members['statusReason'] === '' ? { ...members, statusReason: null } : members
-}
-
-/** The members of a record in an event, as the database has written them. */
-function toData (data: JsonObject): JsonObject {
-  const { createdAt, updatedAt } = data
-  return {
-    ...withReason(data),
-    ...(createdAt !== undefined && { createdAt: iso(createdAt) }),
-    ...(updatedAt !== undefined && { updatedAt: iso(updatedAt) })
-  }
-}
-
-/** What an update has changed: the members that it did not are null, unless the event is erased. */
-function toBefore (value: unknown, { name }: JsonObject): JsonObject | null {
-  const before: JsonObject | null = Object(toJson(value)) === toJson(value) ? Object(toJson(value)) : null
-  if (before === null || name === null) return before
-  return withReason(Object.fromEntries(Object.entries(before).filter(([, member]) => member !== null)))
-}
+/** Null comes as the text of JSON too. */
+const beforeIn = (value: unknown): JsonObject | null => value === null ? null : Object(value)
 
 export function toEvent (row: Row): EventRecord {
   const { id, type, subject, timestamp, context, data, before } = row
   const { actor, requestId } = Object(toJson(context))
-  const record = toData(Object(toJson(data)))
   return {
     id: String(id),
     type: String(type),
     subject: String(subject),
     timestamp: iso(timestamp),
-    data: record,
-    before: toBefore(before, record),
+    data: Object(toJson(data)),
+    before: beforeIn(toJson(before)),
     actor,
     requestId,
     ...tenantOf(row)

@@ -149,7 +149,9 @@ export function admitRequests (scope: FastifyInstance, options: AdmissionOptions
   }))
 }
 
-function parseBody (_request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void): void {
+type Parsed = (error: Error | null, value?: unknown) => void
+
+function parseBody (_request: FastifyRequest, body: Buffer, done: Parsed): void {
   let value: unknown
   try {
     value = parseJsonBytes(body)

@@ -1,6 +1,7 @@
 import { UsersError } from '../../core/errors.ts'
 import { StorageError } from '../../storage/storage-error.ts'
 import { channels, traced } from '../../storage/tracing.ts'
+import { createSpeedometer } from './speedometer.ts'
 
 /** Runs work of a caller when it has a place, or throws UsersError `storage_unavailable`. */
 export type ConcurrencyLimit = <Value>(work: () => Promise<Value>, caller?: string) => Promise<Value>
@@ -26,9 +27,6 @@ const PLACES_FIRST_SHARE = 3 / 8
 const PLACES_FIRST_MIN = 8
 // Work that has begun shows in the storage's queue after this time, or it does not queue.
 const GROWTH_MS = 10
-// Less time says little about how fast work ends: a first burst waits for connections.
-const SAMPLE_MIN_MS = 200
-const SAMPLE_MAX_MS = 2000
 const REST_MS = 1000
 // The share of the places that one caller may hold while others are there.
 const CALLER_SHARE = 3 / 4
@@ -55,40 +53,6 @@ function createRefusals (onRefused: (count: number) => void): () => UsersError {
       reported = performance.now()
     }
     return new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '1' }, cause: OVERLOAD })
-  }
-}
-
-/** Measures how fast work ends while other work waits. Recent work counts more, and after a rest nothing is known. */
-function createSpeedometer () {
-  let since = 0
-  let until: number | null = 0
-  let ended = 0
-
-  const elapsed = (): number => (until ?? performance.now()) - since
-
-  return {
-    /** Work begins to wait. */
-    resume (): void {
-      const now = performance.now()
-      const rest = now - Number(until)
-      if (rest > REST_MS) [since, ended] = [now, 0]
-      else since += rest
-      until = null
-    },
-    /** No work waits any more. */
-    pause (): void {
-      until = performance.now()
-    },
-    count (): void {
-      ended++
-      if (elapsed() < SAMPLE_MAX_MS) return
-      since += elapsed() / 2
-      ended /= 2
-    },
-    /** Milliseconds between two ends of work; null: not known yet. */
-    interval (): number | null {
-      return elapsed() < SAMPLE_MIN_MS ? null : elapsed() / Math.max(1, ended)
-    }
   }
 }
 

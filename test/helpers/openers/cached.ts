@@ -1,17 +1,16 @@
 import { sqlite } from '../../../adapters/sqlite.ts'
-import type { ApiKeyRecord } from '../../../lib/storage/storage.ts'
+import type { Storage } from '../../../lib/storage/storage.ts'
 
-/** A store that remembers the keys which it has found. */
-export default (filename: string) => {
+/** A store that remembers the rows which it has found. */
+export default (filename: string): Storage => {
   const store = sqlite({ filename: `${filename}.db` })
-  const known = new Map<string, ApiKeyRecord | null>()
+  const known = new Map<string, unknown>()
   return {
     ...store,
-    async findApiKey (by: { id: string } | { start: string }) {
-      if ('id' in by) return store.findApiKey(by)
-      const key = known.get(by.start) ?? await store.findApiKey(by)
-      known.set(by.start, key)
-      return key
+    async find (name, keys) {
+      const text = JSON.stringify([name, keys])
+      if (!known.has(text)) known.set(text, await store.find(name, keys))
+      return Object(known.get(text))
     }
   }
 }

@@ -1,36 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/sqlite.ts'
 import type { Storage } from '../../../lib/storage/storage.ts'
-import { override } from '../method-store.ts'
-import { sqliteHost } from '../sqlite.ts'
 
-/** A store that records the event of an update when the update is committed. */
+/** A store that records the events of a unit when the unit is committed. */
 export default (filename: string): Storage => {
   const store = sqlite({ filename: `${filename}.db` })
-  const log = sqliteHost(`${filename}.db`)
-  let updates = 0
-  const closing = {
+  let later = 0
+  return {
     ...store,
-    async close () {
-      await log.destroy()
-      await store.close()
+    async commit (units) {
+      const outcomes = await store.commit(units.map((unit) => ({ ...unit, events: [] })))
+      // One after the other, so that some are missing whenever the process ends.
+      if (units.some((unit) => unit.writes.length === 1)) await setTimeout(30 * ++later)
+      await store.commit(units.filter((_, i) => outcomes[i]?.code === 'ok').map((unit) =>
+        ({ writes: [], events: unit.events, rewrites: [] })))
+      return outcomes
     }
   }
-  return override(closing, ({ updateUser }) => ({
-    async updateUser (id, changes, updatedAt, guard, event = null) {
-      const updated = await updateUser(id, changes, updatedAt, guard)
-      // One after the other, so that some are missing whenever the process ends.
-      await setTimeout(30 * ++updates)
-      if (updated === null || event === null) return updated
-      await log('fastify_users_events').insert({
-        id: event.id,
-        type: event.type,
-        happened_at: event.timestamp,
-        context: JSON.stringify({ actor: event.actor, requestId: event.requestId }),
-        subject: id,
-        data: JSON.stringify(updated.user)
-      })
-      return updated
-    }
-  }))
 }

@@ -4,15 +4,13 @@ import type { EventsPage, Storage } from '../../../lib/storage/storage.ts'
 /** A store that remembers the pages of the log that it has read. */
 export default (filename: string): Storage => {
   const store = sqlite({ filename: `${filename}.db` })
-  const { eventLog } = store
-  if (eventLog === undefined) throw new Error('the store has no event log')
   const known = new Map<string | null, EventsPage | null>()
   return {
     ...store,
-    eventLog: {
-      ...eventLog,
+    log: {
+      ...store.log,
       async read (request) {
-        const page = known.get(request.after) ?? await eventLog.read(request)
+        const page = known.get(request.after) ?? await store.log.read(request)
         known.set(request.after, page)
         return page
       }

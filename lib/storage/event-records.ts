@@ -1,0 +1,84 @@
+import type { JsonObject } from '../core/json.ts'
+
+/** Who caused a change. */
+export interface Actor {
+  type: string
+  id: string
+  /** What it was called then; null: it had no name. */
+  name: string | null
+}
+
+/** What a write records in the same step. The store adds whose it is, the record after it, and what was before. */
+export interface NewEvent {
+  /** `evt_…`, made by the caller. */
+  id: string
+  /** Such as `user.updated`. */
+  type: string
+  timestamp: string
+  /** Who caused the change; null: the host, in process. */
+  actor: Actor | null
+  requestId: string | null
+}
+
+/** A recorded change. */
+export interface EventRecord extends NewEvent {
+  /** The id of the user or key that was changed; of a rotation, that of the successor. */
+  subject: string
+  /**
+   * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
+   * `name`, `email`, `statusReason` and each member of `fields` are null.
+   */
+  data: JsonObject
+  /**
+   * For a change of a user: the previous values of the members of `name`, `email`, `fields`, `status` and
+   * `statusReason` that changed. After an erasure all but `status` are null.
+   */
+  before: JsonObject | null
+  /** The tenant of the user, key or webhook. Absent: it belongs to none. */
+  tenant?: string
+}
+
+/** Which recorded events are read. All that is asked for must hold. */
+export interface EventsRequest {
+  /** Those behind the event with this id, in the order that is asked for; null: from its beginning. */
+  after: string | null
+  /** At most this many. */
+  limit: number
+  /** Only those of these types, of which there may be none; null: all. */
+  types: readonly string[] | null
+  /** `asc`, the default: in the order of commits. `desc`: that order reversed, the newest first. */
+  order?: 'asc' | 'desc'
+  /** Only those of the user, key or webhook with this id. */
+  subject?: string
+  /** Only those of changes that an actor with this id made. */
+  actor?: string
+  /** Only those whose `timestamp` is this one or later: in UTC with milliseconds, as all are. */
+  since?: string
+  /** Only those whose `timestamp` is earlier than this one. */
+  until?: string
+  /** Only those of this tenant. */
+  tenant?: string
+}
+
+/** What is left of the pruned events of one type. */
+export interface PrunedEvents {
+  type: string
+  /** The id of the last one. */
+  id: string
+  /** The greatest id of all events, of any type, up to that one in the order of the log. */
+  greatestId: string
+}
+
+/** A part of the event log, and whether more follows at this moment. */
+export interface EventsPage {
+  events: EventRecord[]
+  more: boolean
+  /**
+   * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
+   * at this moment, of whatever type. In the order `desc` the last one of the log, on
+   * the first page alone. null: there is none.
+   */
+  position: string | null
+  /** In the order `desc`, of a `subject`: how many events are asked for, those on other pages too. */
+  total?: number
+}

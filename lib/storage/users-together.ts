@@ -1,0 +1,155 @@
+// How writes of users are made together, or with an idempotency key.
+
+import { decideUser, type UserRows } from './decide-users.ts'
+import { keptWrites, repetitionOf } from './kept-outcomes.ts'
+import { pauseBefore } from './attempts.ts'
+import type { EventRecord } from './records.ts'
+import type { Outcome, Rewrite, Row, RowWrite, Storage } from './storage.ts'
+import { StorageError } from './storage-error.ts'
+import { creationAlone } from './storage-rules.ts'
+import type { UserWrite, WriteOutcome, WritesOptions, WritesResult } from './user-writes.ts'
+
+export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
+
+/** True also of who was moved from one place to the other between the two readings: they are read again for a purge. */
+export const isNowhere = ({ user, away }: UserRows): boolean => user === null && away === null
+
+/** The rows that writes meet: as they were read or are guessed, and as the writes before have left them. */
+class MetRows {
+  readonly #store: Storage
+  readonly #users = new Map<string, Row<'users'> | null>()
+  readonly #away = new Map<string, Row<'trash'> | null>()
+
+  constructor (store: Storage) {
+    this.#store = store
+  }
+
+  /**
+   * Reads the rows that these writes need; null: none. `guesses`: new users, and who is put away, are taken for absent.
+   */
+  read (writes: readonly UserWrite[], guesses: boolean): Promise<void> | null {
+    const users = new Set<string>()
+    const away = new Set<string>()
+    for (const write of writes) {
+      const { type } = write
+      if (!guesses || (type !== 'create' && type !== 'restore')) users.add(idOf(write))
+      const putsAway = type === 'delete' && write.putAway !== undefined && !guesses
+      if (type === 'restore' || type === 'purge' || putsAway) away.add(idOf(write))
+    }
+    return users.size + away.size === 0 ? null : this.#readAll(users, away)
+  }
+
+  async #readAll (users: ReadonlySet<string>, away: ReadonlySet<string>): Promise<void> {
+    await this.#readOnce([...users], [...away])
+    const nowhere = [...away].filter((id) => users.has(id) && isNowhere(this.of(id)))
+    if (nowhere.length > 0) await this.#readOnce(nowhere, nowhere)
+  }
+
+  async #readOnce (users: readonly string[], away: readonly string[]): Promise<void> {
+    const [userRows, awayRows] = await Promise.all([
+      users.length === 0 ? [] : this.#store.find('users', users.map((id) => ({ id }))),
+      away.length === 0 ? [] : this.#store.find('trash', away.map((id) => ({ id })))
+    ])
+    for (const [i, id] of users.entries()) this.#users.set(id, userRows[i] ?? null)
+    for (const [i, id] of away.entries()) this.#away.set(id, awayRows[i] ?? null)
+  }
+
+  of (id: string): UserRows {
+    return { user: this.#users.get(id) ?? null, away: this.#away.get(id) ?? null }
+  }
+
+  /** Takes over what a decision has made. */
+  apply (writes: readonly RowWrite[]): void {
+    for (const write of writes) {
+      if (write.in === 'users') this.#users.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
+      else if (write.in === 'trash') this.#away.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
+    }
+  }
+
+  isThere (id: string): boolean {
+    return (this.#users.get(id) ?? null) !== null
+  }
+}
+
+/** What is to be committed of a call. */
+interface Plan {
+  outcomes: WriteOutcome[]
+  unit: { writes: RowWrite[], events: EventRecord[], rewrites: Rewrite[] }
+  /** Of each write of the unit: which write of the call it is of. */
+  owners: number[]
+  rows: MetRows
+}
+
+type Refusals = ReadonlyMap<number, WriteOutcome>
+
+/** Decides writes one after the other. `taken`: those that the store has refused. */
+function planOf (
+  writes: readonly UserWrite[], rows: MetRows, taken: Refusals, { atomic, wordsOf }: WritesOptions
+): Plan {
+  const plan: Plan = { outcomes: [], unit: { writes: [], events: [], rewrites: [] }, owners: [], rows }
+  for (const [i, write] of writes.entries()) {
+    const refusal = taken.get(i)
+    const made = refusal === undefined
+      ? decideUser(write, rows.of(idOf(write)), wordsOf)
+      : { outcome: refusal, writes: [], events: [], rewrites: [] }
+    plan.outcomes.push(made.outcome)
+    if (atomic && made.outcome.code !== 'done') return plan
+    rows.apply(made.writes)
+    plan.unit.writes.push(...made.writes)
+    plan.unit.events.push(...made.events)
+    plan.unit.rewrites.push(...made.rewrites)
+    plan.owners.push(...made.writes.map(() => i))
+  }
+  return plan
+}
+
+/** The outcome of the one unit of a commit. */
+export function onlyOf ([outcome]: readonly Outcome[]): Outcome {
+  if (outcome === undefined) throw new StorageError('fault', 'a unit has no outcome')
+  return outcome
+}
+
+export function refusalOf ({ member }: Outcome & { code: 'taken' }): WriteOutcome {
+  return typeof member === 'object' ? { code: 'field_taken', field: member.field } : { code: 'email_taken' }
+}
+
+const isDone = ({ code }: WriteOutcome): boolean => code === 'done'
+
+/** Makes writes one after the other, in one step. {@link WritesOptions} says how. */
+export async function writeTogether (
+  store: Storage, writes: readonly UserWrite[], options: WritesOptions
+): Promise<WritesResult> {
+  const { atomic, idempotency } = options
+  const since = performance.now()
+  const run = idempotency === null ? '' : crypto.randomUUID()
+  const note = idempotency?.note ?? null
+  const taken = new Map<number, WriteOutcome>()
+  const isAlone = creationAlone(writes, { idempotency }) !== null
+  for (let attempt = 0; ; attempt++) {
+    if (attempt > 0) await pauseBefore(attempt, since)
+    // Of a creation it is taken for new, like its user.
+    const before = idempotency === null || (isAlone && attempt === 0)
+      ? null
+      : await repetitionOf(store, idempotency, run)
+    if (before?.result != null) return before.result
+    const rows = new MetRows(store)
+    const reading = rows.read(writes, attempt === 0)
+    if (reading !== null) await reading
+    const { outcomes, unit, owners } = planOf(writes, rows, taken, options)
+    const result = { outcomes, note, replayed: false }
+    const isUndone = atomic && !outcomes.every(isDone)
+    // A creation that was refused may succeed later.
+    const isKept = idempotency !== null && !isUndone && !(isAlone && !outcomes.every(isDone))
+    if (isUndone || (unit.writes.length === 0 && !isKept)) return result
+    const kept = isKept
+      ? keptWrites(idempotency, {
+        outcomes, run, isAlone, was: before?.was ?? null, isThere: (id) => rows.isThere(id)
+      })
+      : []
+    const outcome = onlyOf(await store.commit([{ ...unit, writes: [...unit.writes, ...kept] }]))
+    if (outcome.code === 'ok') return result
+    const owner = owners[outcome.at]
+    if (outcome.code === 'taken' && owner !== undefined) taken.set(owner, refusalOf(outcome))
+    else taken.clear()
+  }
+}

@@ -1,0 +1,213 @@
+// What it means that users are put away, restored and purged.
+import { rules, rulesOutside } from './on-stores.ts'
+import {
+  after, awayIn, concurrently, create, done, everyone, firstPage, holdersOf, idempotencyOf, idOf, idsOf,
+  keyed, onlyVersion, purge, putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, timeOf, update, upTo,
+  userOf, usersIn
+} from './values.ts'
+
+const DESK = { type: 'api_key', id: idOf('key', 7), name: 'Desk' }
+const NOT_FOUND = { code: 'not_found' }
+const away = (n: number, at = 100 + n, more: Parameters<typeof userOf>[1] = {}) =>
+  ({ user: userOf(n, more), deletedAt: timeOf(at), deletedBy: null })
+
+rules('who is put away is in the trash alone, and what was unique is free', async (t, { repository, write }) => {
+  const { trash } = repository
+  const user = userOf(1, { fields: { legacyId: 'a', list: [null, { b: 1 }] }, status: 'suspended', statusReason: 'x' })
+  await repository.users.write([create(user)], keyed(1))
+  const deletedBy = { ...DESK, name: null }
+  t.strictSame(await write(putAway(1, 100, { putAway: { deletedAt: timeOf(100), deletedBy } })), done(user))
+  t.strictSame([await usersIn(repository), await holdersOf(repository, 'user1@example.org')], [[], []])
+  t.strictSame(await trash.find(user.id), { user, deletedAt: timeOf(100), deletedBy })
+  for (const gone of [putAway(1), remove(1), update(1, rename('X'))]) t.strictSame(await write(gone), NOT_FOUND)
+  const heir = userOf(2, { email: user.email, fields: { legacyId: 'a' } })
+  const { replayed } = await repository.users.write([create(heir)], {
+    atomic: false, idempotency: idempotencyOf(1, { fingerprint: 'g' })
+  })
+  t.equal(replayed, false)
+  t.strictSame(await trash.find(idOf('usr', 2)), null)
+  t.strictSame(await awayIn(repository), [user], 'refusals change nothing')
+})
+
+rules('a guard that does not hold leaves a user where it is', async (t, { repository, write }) => {
+  await write(create(userOf(1)))
+  const guard = onlyVersion(2)
+  t.strictSame(await write(putAway(1, 100, { guard })), { code: 'version_mismatch' })
+  t.strictSame([await usersIn(repository), await awayIn(repository)], [[userOf(1)], []])
+  t.strictSame(await write(putAway(1, 100, { guard: onlyVersion(1) })), done(userOf(1)))
+  for (const refused of [restore(1, { guard }), purge(1, { guard }), purge(1, { guard, putAwayBefore: timeOf(900) })]) {
+    t.strictSame(await write(refused), { code: 'version_mismatch' })
+    t.strictSame([await usersIn(repository), await awayIn(repository)], [[], [userOf(1)]])
+  }
+  t.match(await write(restore(1, { guard: onlyVersion(1) })), { user: { version: 2 } })
+})
+
+rules('a user takes the place of another one that had its id', async (t, { repository, write }) => {
+  for (const n of [1, 2]) await write(create(userOf(n)))
+  for (const n of [1, 2]) await write(putAway(n))
+  const again = userOf(1, { name: 'Again', email: 'again@example.org' })
+  await write(create(again))
+  t.strictSame(await repository.trash.find(again.id), away(1), 'a creation leaves it there')
+  await write(remove(1))
+  t.strictSame(await repository.trash.find(again.id), away(1), 'and so does a deletion for good')
+  await write(create(again))
+  const by = { deletedAt: timeOf(200), deletedBy: DESK }
+  t.strictSame(await write(putAway(1, 200, { putAway: by })), done(again))
+  t.strictSame(await repository.trash.find(again.id), { user: again, ...by })
+  t.strictSame((await awayIn(repository)).map(({ id }) => id), idsOf('usr', [1, 2]))
+})
+
+rules('the trash is listed with the latest first, and what is old with the oldest first', async (
+  t, { repository, write }
+) => {
+  const { trash } = repository
+  t.strictSame([await trash.list({ offset: 0, limit: 9 }), await trash.expired(timeOf(900), 9)],
+    [{ items: [], total: 0 }, []])
+  for (const n of upTo(9)) await write(create(userOf(n)))
+  for (const [i, at] of [300, 100, 200, 200, 200, 400, 100].entries()) await write(putAway(i + 1, at))
+  const ids = idsOf('usr', [6, 1, 5, 4, 3, 7, 2])
+  for (const [offset, limit] of [[0, 50], [0, 3], [2, 2], [3, 1], [5, 9], [7, 5]] as const) {
+    const { items, total } = await trash.list({ offset, limit })
+    t.strictSame([items.map(({ user: { id } }) => id), total], [ids.slice(offset, offset + limit), 7])
+  }
+  t.strictSame((await trash.list({ offset: 1, limit: 1 })).items, [away(1, 300)])
+  const expired = async (at: number, limit = 9) => trash.expired(timeOf(at), limit)
+  t.strictSame(await expired(99), [])
+  t.strictSame(await expired(100), idsOf('usr', [2, 7]), 'at this moment is not too late')
+  t.strictSame(await expired(300), idsOf('usr', [2, 7, 3, 4, 5, 1]))
+  t.strictSame(await expired(900, 3), idsOf('usr', [2, 7, 3]))
+})
+
+rules('a restoration gives back the values, and all by which the user is found', async (t, { repository, write }) => {
+  const user = userOf(1, { name: 'Ada', fields: { plan: 'pro', legacyId: 'a' }, status: 'suspended' })
+  await write(create(user))
+  await write(update(1, rename('Ada K')))
+  await write(putAway(1, 950))
+  const back = { ...user, name: 'Ada K', version: 3, updatedAt: timeOf(960) }
+  t.strictSame(await write(restore(1, { updatedAt: timeOf(960) })), done(back))
+  for (const found of [
+    everyone, { ...everyone, emailKey: 'user1@example.org' }, { ...everyone, words: [['ada', 'k', 'user1']] },
+    { ...everyone, fields: { plan: 'pro' } }, { ...everyone, fields: { legacyId: 'a' } }
+  ]) t.strictSame(await repository.users.list(found, firstPage(9)), { items: [back], total: 1 })
+  t.strictSame(await awayIn(repository), [])
+  t.strictSame(await write(create(userOf(2, { email: user.email }))), { code: 'email_taken' })
+  t.match(await write(create(userOf(2, { fields: { legacyId: 'a' } }))), { code: 'field_taken' })
+  t.strictSame(await write(restore(1)), NOT_FOUND, 'it is there already')
+})
+
+rules('the version of a restored user goes on, and updatedAt never goes back', async (t, { write }) => {
+  await write(create(userOf(1)))
+  await write(update(1, rename('New'), { updatedAt: timeOf(500) }))
+  for (const [i, [at, updatedAt]] of [[400, 500], [600, 600], [550, 600]].entries()) {
+    await write(putAway(1, 700 + i))
+    t.strictSame(await write(restore(1, { updatedAt: timeOf(Number(at)) })),
+      done(userOf(1, { name: 'New', version: 3 + i, updatedAt: timeOf(Number(updatedAt)) })))
+  }
+  t.match(await write(update(1, rename('Last'), { guard: onlyVersion(5) })), { user: { version: 6 } })
+})
+
+rules('a restoration is refused for what somebody else has by now', async (t, { repository, write }) => {
+  await write(create(userOf(1, { fields: { legacyId: 7 } })))
+  await write(putAway(1))
+  const stays = async () => t.strictSame(await awayIn(repository), [userOf(1, { fields: { legacyId: 7 } })])
+  await write(create(userOf(2, { email: 'USER1@example.org' })))
+  t.strictSame(await write(restore(1)), { code: 'email_taken' })
+  await stays()
+  await write(update(2, { ...readdress('other@example.org'), fields: { legacyId: 7 } }))
+  t.strictSame(await write(restore(1)), { code: 'field_taken', field: 'legacyId' })
+  await stays()
+  await write(update(2, { fields: {} }))
+  await write(create(userOf(1, { name: 'Again', email: 'again@example.org' })))
+  t.strictSame(await write(restore(1)), { code: 'field_taken', field: 'id' })
+  await stays()
+  t.match(await repository.users.find(idOf('usr', 1)), { name: 'Again', version: 1 })
+  await write(remove(1))
+  t.match(await write(restore(1)), { user: { version: 2 } })
+  t.strictSame(await write(restore(2)), NOT_FOUND)
+})
+
+rules('a purge takes a user for good, from the trash or from among the others', async (t, { repository, write }) => {
+  for (const n of [1, 2, 3]) await write(create(userOf(n)))
+  await write(putAway(1))
+  t.strictSame(await write(purge(1)), done(userOf(1)))
+  for (const gone of [purge(1), restore(1), remove(1)]) t.strictSame(await write(gone), NOT_FOUND)
+  const types = ['user.deleted', 'user.purged']
+  t.strictSame(await write(purge(2, { guard: onlyVersion(2) })), { code: 'version_mismatch' })
+  t.strictSame(await write(purge(2)), { ...done(userOf(2)), types })
+  t.strictSame([await usersIn(repository), await awayIn(repository)], [[userOf(3)], []])
+  await write(putAway(3))
+  const again = userOf(3, { name: 'Again', version: 5 })
+  await write(create(again))
+  t.strictSame(await write(purge(3, { guard: onlyVersion(1) })), { code: 'version_mismatch' }, 'of who is there')
+  t.strictSame(await write(purge(3, { guard: onlyVersion(5) })), { ...done(again), types }, 'both go')
+  t.strictSame([await usersIn(repository), await awayIn(repository)], [[], []])
+})
+
+rules('with putAwayBefore only a user goes that was put away by then', async (t, { repository, write }) => {
+  for (const n of [1, 2, 3, 4]) await write(create(userOf(n)))
+  for (const n of [1, 2, 3]) await write(putAway(n))
+  await write(restore(3))
+  const before = (n: number, at: number) => write(purge(n, { putAwayBefore: timeOf(at) }))
+  t.strictSame(await before(1, 100), NOT_FOUND, 'it was put away later')
+  t.strictSame(await before(3, 900), NOT_FOUND, 'it was restored')
+  t.strictSame(await before(4, 900), NOT_FOUND, 'it was never put away')
+  t.strictSame([await before(1, 101), await before(2, 900)], [done(userOf(1)), done(userOf(2))])
+  await write(putAway(3, 300))
+  t.strictSame(await before(3, 299), NOT_FOUND, 'its last deletion counts')
+  await write(create(userOf(3)))
+  t.strictSame(await before(3, 300), done(after(3)))
+  t.strictSame([await usersIn(repository), await awayIn(repository)], [[userOf(3), userOf(4)], []], 'its heir stays')
+})
+
+rules('writes of one call see what those before them have made of the trash', async (t, { repository, write }) => {
+  for (const n of upTo(5)) await write(create(userOf(n)))
+  await write(putAway(5))
+  const { outcomes } = await repository.users.write([
+    putAway(1), restore(1), update(1, rename('Back')), putAway(2), create(userOf(6, { email: 'user2@example.org' })),
+    restore(2), putAway(3), purge(3), restore(3), remove(4), purge(4), create(userOf(5)), restore(5), putAway(5, 300)
+  ], SINGLE)
+  t.strictSame(outcomes.map(({ code }) => code), [
+    'done', 'done', 'done', 'done', 'done', 'email_taken', 'done', 'done', 'not_found', 'done', 'not_found', 'done',
+    'field_taken', 'done'
+  ])
+  t.strictSame(outcomes[2], done(userOf(1, { name: 'Back', version: 3, updatedAt: timeOf(900) })))
+  t.strictSame(outcomes[12], { code: 'field_taken', field: 'id' })
+  t.strictSame((await usersIn(repository)).map(({ id }) => id), idsOf('usr', [1, 6]))
+  t.strictSame((await repository.trash.list({ offset: 0, limit: 9 })).items, [away(5, 300), away(2)])
+})
+
+rulesOutside('of concurrent restorations one is made', async (t, { repository, write }) => {
+  await write(create(userOf(1)))
+  await write(putAway(1))
+  const { values } = await concurrently((i) => write(restore(1, { updatedAt: timeOf(900 + i) })))
+  t.strictSame(tally(values), { done: 1, not_found: RACERS - 1 })
+  t.strictSame(values.find(({ code }) => code === 'done'), done((await usersIn(repository))[0] ?? null))
+  for (const n of upTo(RACERS)) {
+    await write(create(userOf(100 + n, { email: 'one@example.org' })))
+    await write(putAway(100 + n))
+  }
+  const same = await concurrently((i) => write(restore(101 + i)))
+  t.strictSame([tally(same.values), same.codes], [{ done: 1, email_taken: RACERS - 1 }, []])
+  t.strictSame([(await usersIn(repository)).length, (await awayIn(repository)).length], [2, RACERS - 1])
+})
+
+rulesOutside('beside any writes a user is at one place, and counts its versions', async (t, { repository, write }) => {
+  for (const n of [1, 2, 3]) await write(create(userOf(n)))
+  for (const n of [2, 3]) await write(putAway(n))
+  const { values, codes } = await concurrently(async (i) => {
+    const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
+    const there = await usersIn(repository)
+    t.ok(there.length <= 3)
+    if (i % 5 === 4) return [await write(i % 2 === 0 ? putAway(1, 900 + i) : restore(1))]
+    const writes = order.flatMap((n) =>
+      i % 4 < 2 ? [restore(n), putAway(n, 900 + i)] : [putAway(n, 900 + i), restore(n)])
+    return (await repository.users.write(writes, SINGLE)).outcomes
+  })
+  t.strictSame(codes, [])
+  const last = [...await usersIn(repository), ...await awayIn(repository)]
+  t.strictSame(last.map(({ id }) => id).toSorted(), idsOf('usr', [1, 2, 3]))
+  const answered = values.flat().flatMap((outcome) => outcome.code === 'done' ? outcome.user ?? [] : [])
+  for (const { id, version } of last) {
+    t.equal(Math.max(...answered.filter((user) => user.id === id).map((user) => user.version)), version, id)
+  }
+})
