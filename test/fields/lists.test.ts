@@ -69,6 +69,6 @@ test('refuses to start without the index of a filter, and says how to create it'
     fields: { schema: fields, filterable: ['plan', 'seats'] }
   }), {
     code: 'schema_behind',
-    message: /no index for lists filtered by plan, seats: call storage\.migrate\(\{ filterable \}\)/
+    message: /no index for lists filtered by plan, seats: call storage\.open\(\{ migrate: true, filterable \}\)/
   })
 })

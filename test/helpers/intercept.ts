@@ -16,8 +16,12 @@ export function intercept (host: Knex, step: Step): () => void {
     const connection = await acquire()
     const query = connection.query.bind(connection)
     connection.query = (...args) => {
-      const send = (other?: string) => other === undefined ? query(...args) : query(other)
-      return step(JSON.stringify(args), send)
+      const callback = args.at(-1)
+      const asked = typeof callback === 'function' ? args.slice(0, -1) : args
+      const send = (other?: string) => other === undefined ? query(...asked) : query(other)
+      const answer = step(JSON.stringify(asked), send)
+      if (typeof callback === 'function') answer.then((result) => callback(null, result), (error) => callback(error))
+      return answer
     }
     return connection
   }
