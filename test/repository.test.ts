@@ -39,7 +39,7 @@ test('the dashboard asks for metrics that the service has, and for all of its ow
 })
 
 test('the guide for adapter authors explains every method', async (t) => {
-  const listed = firstCells(await read('docs', 'writing-an-adapter.md'), '## The methods')
+  const listed = firstCells(await read('docs', 'writing-an-adapter.md'), '## The interface')
   t.strictSame(missingFrom({}).filter((name) => name !== 'name' && !listed.includes(name)), [])
 })
 

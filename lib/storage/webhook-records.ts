@@ -1,4 +1,4 @@
-import type { JsonObject } from './records.ts'
+import type { JsonObject } from '../core/json.ts'
 
 /** A secret that deliveries are signed with. */
 export interface WebhookSecret {
