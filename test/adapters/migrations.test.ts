@@ -64,8 +64,8 @@ test('a schema that is behind or newer is a clear error at registration', async 
     await t.rejects(register(false), {
       name: 'StorageError',
       code: 'schema_behind',
-      message: `the tables are at version 0, this code needs ${LATEST}: call storage.migrate(), or register with ` +
-        'migrate: true'
+      message: `the tables are at version 0, this code needs ${LATEST}: call storage.open({ migrate: true }), ` +
+        'or register with migrate: true'
     })
     await t.resolves(register(true))
     await t.resolves(register(false))

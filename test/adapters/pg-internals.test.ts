@@ -44,11 +44,10 @@ test('nothing of a statement that is done is kept by the query of pg', async (t)
   const sent: Array<readonly unknown[]> = []
   const result = { rows: [{ n: '1' }] }
   const answer = (works: boolean) => ({
-    async query ({ values }: { values: unknown[] }) {
+    query ({ values }: { values: unknown[] }, done: (error: Error | null, made?: typeof result) => void) {
       sent.push(values)
       t.strictSame(values, ['a', 'b'])
-      if (!works) throw new Error('refused')
-      return result
+      setImmediate(() => works ? done(null, result) : done(new Error('refused')))
     }
   })
   t.strictSame(await pgDriver.run(answer(true), 'SELECT $1, $2', values), [{ n: '1' }])

@@ -6,11 +6,10 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
-import { newId } from '../../lib/core/ids.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
-import { everyone, rename as renaming, userOf } from '../helpers/records.ts'
+import { everyone, keysOf, rename as renaming, userOf, webhookOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
@@ -46,10 +45,12 @@ for (const { driver, skip } of sqliteDrivers) {
     await t.rejects(add(2), gone)
     await t.rejects(changeUser(storage, userOf(1).id, renaming('x'), { updatedAt: userOf(1).createdAt }), gone)
     await t.rejects(removeUser(storage, userOf(1).id), gone)
-    const whole = { atomic: false, idempotency: null }
-    await t.rejects(repositoryOf(storage).users.write([], whole), gone, 'a batch')
+    const batch = [2, 3].map((n) =>
+      ({ type: 'create', user: userOf(n), keys: keysOf(userOf(n)), event: null }) as const)
+    const { users, webhooks } = repositoryOf(storage)
+    await t.rejects(users.write(batch, { atomic: false, idempotency: null }), gone, 'a batch')
     await t.rejects(repositoryOf(storage).events.erase(userOf(1).id), gone, 'an erasure')
-    await t.rejects(repositoryOf(storage).webhooks.remove(newId('whk')), gone, 'a change of a webhook')
+    await t.rejects(webhooks.insert(webhookOf(1)), gone, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
   })
 }

@@ -1,12 +1,11 @@
-// app.users.batch: the same in process, inside transactions of the host's, and for storages without batches.
+// app.users.batch: the same in process and inside transactions of the host's.
 import knex from 'knex'
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { UsersError } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
-import { ann, bob, post } from '../helpers/batches.ts'
+import { ann, bob } from '../helpers/batches.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { startProxy } from '../helpers/tcp-proxy.ts'
 import { until } from '../helpers/until.ts'
@@ -62,16 +61,6 @@ test('refuses wrong options and operations', async (t) => {
     errors: [{ pointer: '/operations/0/ifMatch', code: 'format' }]
   })
   t.equal((await app.users.list()).meta.total, 0)
-})
-
-test('a storage without batches has no route, and the method says so', async (t) => {
-  const storage = { ...memory(), singleWrites: true } as const
-  const { app, call } = await testApp(t, { storage })
-  await t.rejects(app.users.batch([{ op: 'create', body: ann }]), {
-    name: 'TypeError', message: 'fastify-users: the storage memory has no batches'
-  })
-  const response = await post(call, {})
-  t.equal(response.statusCode, 405, 'as any id of a user')
 })
 
 test('in an open transaction of the host’s it holds up no batch of other addresses', async (t) => {

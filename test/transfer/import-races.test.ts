@@ -5,9 +5,9 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { aroundCommit, overtaken, usersIn } from '../helpers/around.ts'
 import { testApp } from '../helpers/app.ts'
-import { userOf } from '../helpers/records.ts'
+import { rename, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
-import { addUser } from '../helpers/writes.ts'
+import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org' }
 
@@ -31,15 +31,18 @@ function failing (storage: Storage, which: 'added' | 'changed', error: Error): v
 test('somebody takes the address, or frees it, between judgement and write', async (t) => {
   const storage = memory()
   const { app } = await testApp(t, { storage })
+  // As another process has it: in one, writers of a user wait for each other.
+  const elsewhere = { ...storage }
   before(storage, 'added', () => addUser(storage, userOf(1, { email: ann.email })))
   t.match(await app.users.import([ann], { onConflict: 'update' }), { created: 0, updated: 1 })
   t.match((await app.users.list()).data, [{ id: userOf(1).id, name: 'Ann', version: 2 }])
 
-  before(storage, 'changed', () => app.users.update(userOf(1).id, { name: 'Meanwhile' }))
+  before(storage, 'changed', () =>
+    changeUser(elsewhere, userOf(1).id, rename('Meanwhile'), { updatedAt: new Date().toISOString() }))
   t.match(await app.users.import([{ ...ann, name: 'Anna' }], { onConflict: 'update' }), { updated: 1 })
   t.match((await app.users.list()).data, [{ name: 'Anna', version: 4 }], 'judged again by what the other has written')
 
-  before(storage, 'changed', () => app.users.delete(userOf(1).id))
+  before(storage, 'changed', () => removeUser(elsewhere, userOf(1).id))
   t.match(await app.users.import([{ ...ann, name: 'A' }], { onConflict: 'update' }), { created: 1, updated: 0 })
 
   const [user] = (await app.users.list()).data
