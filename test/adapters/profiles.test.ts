@@ -70,7 +70,8 @@ test('the tables of another profile are refused, and what the server cannot do i
     await open().open({ migrate: true })
     t.equal((await open().inspect()).profile, 'classic', 'a server that can do all')
     await t.rejects(open('portable').open(), {
-      code: 'schema_behind', message: /the tables have the profile classic, not portable: call storage\.open\(\{ migrate: true \}\)/
+      code: 'schema_behind',
+      message: /the tables have the profile classic, not portable: call storage\.open\(\{ migrate: true \}\)/
     })
     await open().open()
     await sql(`CREATE OR REPLACE FUNCTION "${schema}".fastify_users_counting_delete() RETURNS trigger LANGUAGE plpgsql

@@ -34,7 +34,8 @@ const optionTable = {
 export interface MigrationsSqlOptions extends OptionsOf<typeof optionTable> {}
 
 /**
- * The SQL of the migrations, as one transaction, for a team that runs its DDL itself. It makes what `open({ migrate: true })` makes.
+ * The SQL of the migrations, as one transaction, for a team that runs its DDL itself. It makes what opening with
+ * `migrate` makes.
  * Run it so that the first error stops it (`psql -v ON_ERROR_STOP=1`, `sqlite3 -bail`).
  * @throws TypeError for another client, or a wrong option
  */

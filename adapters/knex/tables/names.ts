@@ -25,14 +25,14 @@ export const prefixOption = {
 export const namingTable = {
   ...prefixOption,
   /**
-   * PostgreSQL only: the schema of the tables, created by `open({ migrate: true })`. By default the connection's search path
-   * decides.
+   * PostgreSQL only: the schema of the tables, created by `open({ migrate: true })`. By default the search path of the
+   * connection decides.
    */
   schema: optional<string>(identifier),
   /**
    * PostgreSQL only: what is used of the server. `classic` needs triggers, functions, sequences and advisory locks;
-   * `portable` needs none of them, and is slower. Default: that of the tables. Before `open({ migrate: true })` makes them, it tries
-   * what the server can do. With the other profile it moves them.
+   * `portable` needs none of them, and is slower. Default: that of the tables. Before `open({ migrate: true })` makes
+   * them, it tries what the server can do. With the other profile it moves them.
    */
   profile: optional<Profile>({
     schema: Type.Union(PROFILES.map((each) => Type.Literal(each))),
