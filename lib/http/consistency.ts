@@ -27,9 +27,8 @@ export type ReadFor = <Value>(
  * for. A client that always sends its latest token never sees less than it has seen. A read takes a place under the
  * limit once it waits for no standby, so that tokens can't take the places of others.
  */
-export function readsOf ({ users, storage: { server } }: Repository, limited: Limited): ReadFor {
-  const standbys = server?.standbys
-  if (standbys === undefined) return ({ request }, read) => limited(() => read(users), shareOf(request))
+export function readsOf ({ users, standbys }: Repository, limited: Limited): ReadFor {
+  if (standbys === null) return ({ request }, read) => limited(() => read(users), shareOf(request))
   return async ({ request, reply }, read) => {
     const token = header(request, TOKEN)
     const reads = await standbys.reads(token)

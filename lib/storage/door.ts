@@ -1,11 +1,13 @@
 // The one way to a store: its calls are told to whoever listens, and refused while it is not open.
 
 import { StorageError } from './storage-error.ts'
-import type { EventLog, Storage, UserReads } from './storage.ts'
+import type { EventLog, Standbys, Storage, UserReads } from './storage.ts'
 import { channels, traced } from './tracing.ts'
 
 /** A store whose calls are told and refused. */
 export interface Door extends Storage {
+  /** Those of the server, told and refused too; null: there are none. */
+  readonly standbys: Standbys | null
   /** Refuses all calls until the returned function is called. */
   refuseCalls (): () => void
 }
@@ -30,11 +32,24 @@ function makeDoor (storage: Storage): Door {
     }
   }
 
-  const reads: UserReads = {
-    find: told('users.find', (id, atLeast) => users.find(id, atLeast)),
-    list: told('users.list', (filter, page) => users.list(filter, page)),
-    walk: told('users.walk', (filter, order, onPart, sort) => users.walk(filter, order, onPart, sort))
+  const readsOf = (part: string, reads: UserReads): UserReads => ({
+    find: told(`${part}.find`, (id, atLeast) => reads.find(id, atLeast)),
+    list: told(`${part}.list`, (filter, page) => reads.list(filter, page)),
+    walk: told(`${part}.walk`, (filter, order, onPart, sort) => reads.walk(filter, order, onPart, sort))
+  })
+
+  function standbysOf (standbys: Standbys): Standbys {
+    const readsAt: Standbys['reads'] = told('standbys.reads', (position) => standbys.reads(position))
+    return {
+      position: told('standbys.position', () => standbys.position()),
+      async reads (position) {
+        const reads = await readsAt(position)
+        return reads && { ...readsOf('standbys', reads), seen: told('standbys.seen', () => reads.seen()) }
+      },
+      watch: (listener) => standbys.watch(listener)
+    }
   }
+
   const events: EventLog = {
     read: told('log.read', (request) => log.read(request)),
     history: told('log.history', (subject, page) => log.history(subject, page)),
@@ -53,12 +68,13 @@ function makeDoor (storage: Storage): Door {
     commit: told('commit', (units) => storage.commit(units)),
     find,
     list,
-    users: reads,
+    users: readsOf('users', users),
     listTenants: told('listTenants', (page) => storage.listTenants(page)),
     log: events,
     ...(join !== undefined && { join: (transaction: unknown) => join.call(storage, transaction) }),
     ...(watch !== undefined && { watch: (listener: () => void) => watch.call(storage, listener) }),
     ...(server !== undefined && { server }),
+    standbys: server?.standbys === undefined ? null : standbysOf(server.standbys),
     refuseCalls () {
       waiting++
       return () => { waiting-- }

@@ -2,7 +2,7 @@ import { doorOf } from './door.ts'
 import { eraseEvents } from './event-erasure.ts'
 import { createKeys } from './key-loop.ts'
 import { createKeyUses } from './key-uses.ts'
-import type { Storage, StorageInTransaction } from './storage.ts'
+import type { Standbys, Storage, StorageInTransaction } from './storage.ts'
 import { createTenantStore } from './tenant-loop.ts'
 import { createTrash } from './trash.ts'
 import { createUserWrites } from './user-loop.ts'
@@ -16,13 +16,15 @@ const REMEMBERED = 10_000
 export type Repository = ReturnType<typeof createRepository>
 
 /** `remembers`: as of `createUserWrites`. */
-function createRepository (storage: Storage, remembers: number) {
+function createRepository (storage: Storage, remembers: number, standbys: Standbys | null) {
   const { forget, ...writes } = createUserWrites(storage, remembers)
   const tenants = createTenantStore(storage)
   const { log } = storage
 
   return {
     storage,
+    /** Null: none are read. */
+    standbys,
     users: { ...storage.users, ...writes },
     apiKeys: createKeys(storage),
     keyUses: createKeyUses(storage),
@@ -57,12 +59,13 @@ const repositories = new WeakMap<Storage, Repository>()
 export function repositoryOf (storage: Storage): Repository {
   const known = repositories.get(storage)
   if (known !== undefined) return known
-  const made = createRepository(doorOf(storage), storage.server === undefined ? 0 : REMEMBERED)
+  const door = doorOf(storage)
+  const made = createRepository(door, storage.server === undefined ? 0 : REMEMBERED, door.standbys)
   repositories.set(storage, made)
   return made
 }
 
 /** The repository of a transaction of the host's. What was seen outside of it may not be so inside. */
 export function repositoryIn (joined: StorageInTransaction): Repository {
-  return createRepository(joined, 0)
+  return createRepository(joined, 0, null)
 }

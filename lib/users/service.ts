@@ -80,7 +80,7 @@ export function createUsersService (options: UsersServiceOptions) {
 
   /** For reads alone: where they are read. */
   async function readsFor (standby: boolean): Promise<UserReads> {
-    return standby ? await repository.storage.server?.standbys?.reads() ?? primary : primary
+    return standby ? await repository.standbys?.reads() ?? primary : primary
   }
 
   async function get (id: string, { reads = primary, atLeast, tenant }: GetCall = {}): Promise<UserRecord> {

@@ -86,7 +86,7 @@ test('a transaction has a client that lends its one connection', async (t) => {
   for (const { host, driverName } of hostsOf(t)) {
     const transaction = await host.transaction()
     const client = poolOf(transaction)
-    t.equal(client.driverName, driverName, 'else joinTransaction() accepts transactions on other databases')
+    t.equal(client.driverName, driverName, 'else join() accepts transactions on other databases')
     const connection = await client.acquireConnection()
     await client.releaseConnection(connection)
     t.equal(await client.acquireConnection(), connection, 'else our statements run outside of the host\'s transaction')
@@ -147,7 +147,7 @@ test('transactions are recognised, and lead to the outermost one', async (t) => 
   for (const { host } of hostsOf(t)) {
     t.notOk(isTransaction(host), 'else a host\'s instance passes for a transaction')
     const outer = await host.transaction()
-    t.ok(isTransaction(outer), 'else joinTransaction() refuses transactions: find how Knex tells them from instances')
+    t.ok(isTransaction(outer), 'else join() refuses transactions: find how Knex tells them from instances')
     const inner = await (await outer.transaction()).transaction()
     t.ok(isTransaction(inner))
     t.equal(outermostOf(inner), outer, 'else callbacks of nested transactions run before the outermost one commits')

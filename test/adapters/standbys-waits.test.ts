@@ -41,7 +41,7 @@ test('waits', async (t) => {
     }
     t.strictSame(await Promise.all([read(), read(), read()]), [200, 200, 200])
     t.strictSame(ended, ['forged', 'forged', 'forged'], 'one that was given is waited for')
-    t.equal(counts.get('findUser'), 3, 'the primary answers')
+    t.equal(counts.get('users.find'), 3, 'the primary answers')
     await resume()
     t.equal((await honest).json().name, 'Ann')
   })

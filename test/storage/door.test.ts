@@ -1,18 +1,37 @@
 // The door of a store: every call is told by the name of its method, and refused while the store is not open.
 import { tracingChannel } from 'node:diagnostics_channel'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { doorOf } from '../../lib/storage/door.ts'
+import { type Door, doorOf } from '../../lib/storage/door.ts'
 import { repositoryIn, repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { everyone, firstPage, timeOf, userOf } from '../helpers/records.ts'
 import { addUser } from '../helpers/writes.ts'
 
 const EVENTS = { after: null, limit: 1, types: null }
+/** Everything that is told of calls until the end of the test. */
+function listen (t: Test): unknown[] {
+  const told: unknown[] = []
+  const subscriber = {
+    start () {}, end () {}, asyncStart () {}, error () {}, asyncEnd: (trace: object) => { told.push({ ...trace }) }
+  }
+  const channel = tracingChannel('fastify-users:storage')
+  channel.subscribe(subscriber)
+  t.teardown(() => channel.unsubscribe(subscriber))
+  return told
+}
+
+/** A store whose standbys are itself. */
+const replicated = (): Storage => {
+  const storage = memory()
+  const reads = async () => ({ ...storage.users, seen: async () => 'here' })
+  return { ...storage, server: { standbys: { position: async () => 'here', reads, watch () {} } } }
+}
+
 const NOTHING = { of: { subject: userOf(1).id }, make: <Event>(event: Event): Event => event }
 
 /** A call of each method. */
-const CALLS: Record<string, (storage: Storage) => Promise<unknown>> = {
+const CALLS: Record<string, (storage: Door) => Promise<unknown>> = {
   open: (storage) => storage.open(),
   commit: (storage) => storage.commit([]),
   find: (storage) => storage.find('users', []),
@@ -27,25 +46,34 @@ const CALLS: Record<string, (storage: Storage) => Promise<unknown>> = {
   'log.before': ({ log }) => log.before('evt_x'),
   'log.rewrite': ({ log }) => log.rewrite(NOTHING, 1),
   'log.prune': ({ log }) => log.prune(timeOf(1), 1),
-  'log.pruned': ({ log }) => log.pruned()
+  'log.pruned': ({ log }) => log.pruned(),
+  'standbys.position': async ({ standbys }) => standbys?.position(),
+  'standbys.reads': async ({ standbys }) => standbys?.reads()
 }
 
+test('reads of a standby are told as such, and refused like others', async (t) => {
+  const door = doorOf(replicated())
+  const told = listen(t)
+  const reads = await door.standbys?.reads()
+  await reads?.find(userOf(1).id)
+  await reads?.list(everyone, firstPage())
+  await reads?.walk(everyone, 'asc', async () => {})
+  t.equal(await reads?.seen(), 'here')
+  t.strictSame(told.map((trace) => Object(trace).method),
+    ['reads', 'find', 'list', 'walk', 'seen'].map((method) => `standbys.${method}`))
+  door.refuseCalls()
+  await t.rejects(async () => reads?.find(userOf(1).id), { code: 'unavailable' })
+})
+
 test('every call is told by its name', async (t) => {
-  const door = doorOf(memory())
-  const told: unknown[] = []
-  const subscriber = {
-    start () {}, end () {}, asyncStart () {}, error () {}, asyncEnd: (trace: object) => { told.push({ ...trace }) }
-  }
-  const channel = tracingChannel('fastify-users:storage')
-  channel.subscribe(subscriber)
-  t.teardown(() => channel.unsubscribe(subscriber))
+  const door = doorOf(replicated())
+  const told = listen(t)
   for (const call of Object.values(CALLS)) await call(door)
   t.strictSame(told, Object.keys(CALLS).map((method) => ({ storage: 'memory', method, result: undefined })))
 })
 
 test('every call is refused until the store is open for all who wait, and closing is not', async (t) => {
-  const storage = memory()
-  const door = doorOf(storage)
+  const door = doorOf(replicated())
   const allows = [door.refuseCalls(), door.refuseCalls()]
   for (const allow of allows) {
     for (const [method, call] of Object.entries(CALLS)) {
