@@ -3,6 +3,7 @@
 import { test, type Test } from 'tap'
 import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
+import { NEEDS } from '../../adapters/testing/subjects.ts'
 import { readMapping } from '../../cli/adopt-mapping.ts'
 import { runEachKind, TABLES } from '../helpers/each-kind.ts'
 import { transactionsOf } from '../helpers/kit.ts'
@@ -34,7 +35,7 @@ test('no function or operator is executed that fits better than one of PostgreSQ
     await sql(`CREATE SCHEMA IF NOT EXISTS "${found}"`)
     const { host, own, onHost } = storagesOn(t, schema === undefined ? `${found},${evil}` : `${evil},public`, schema)
     await own.open({ migrate: true })
-    const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('joinTransaction')
+    const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('join')
       ? { storage: onHost(), begin: transactionsOf(host) }
       : { storage: { ...own, close: async () => {} } }
     await runEachKind(t, subjectFor, () => admin.query(emptying(schema ?? found)))
@@ -59,12 +60,12 @@ test('no function for arguments of any type is called without its schema', async
   await plantForAnyType(admin, evil)
   // Before PostgreSQL's own, so that each is taken whose schema is not named.
   const path = `${evil},pg_catalog`
-  const fields = { filterable: ['plan', 'seats', 'active'], unique: ['legacyId', 'badge'] }
-  await (await connectPg(t, withPath(path))).query(migrationsSql('pg', { schema, ...fields }))
+  const { filterable, unique } = NEEDS
+  await (await connectPg(t, withPath(path))).query(migrationsSql('pg', { schema, filterable, unique }))
   const { host, own, onHost } = storagesOn(t, path, schema)
   // They refuse such a search path.
-  const ready = { migrate: async () => {}, check: async () => {} }
-  const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('joinTransaction')
+  const ready = { open: async () => ({ created: false }) }
+  const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('join')
     ? { storage: { ...onHost(), ...ready }, begin: transactionsOf(host) }
     : { storage: { ...own, ...ready, close: async () => {} } }
   await runEachKind(t, subjectFor, () => admin.query(emptying(schema)))

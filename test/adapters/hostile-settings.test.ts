@@ -57,7 +57,7 @@ async function runOnPostgres (t: Test, options: string, first: number): Promise<
   t.teardown(() => own.close())
   await own.open({ migrate: true })
   const subjectFor = (turn: number, duty: string): Created =>
-    (turn + first) % 2 === 0 || duty.startsWith('joinTransaction')
+    (turn + first) % 2 === 0 || duty.startsWith('join')
       ? { storage: knexStorage(host, { schema }), begin: transactionsOf(host) }
       : { storage: { ...own, close: async () => {} } }
   const empty = TABLES.map((table) => `DELETE FROM "${schema}".fastify_users_${table}`).join('; ')

@@ -17,7 +17,7 @@ export const EACH_KIND: readonly string[] = DUTIES.filter((duty) => KINDS.some((
 /** The tables of ours that have records. */
 export const TABLES = [
   'users', 'deleted_users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries', 'api_key_uses',
-  'marks'
+  'marks', 'pruned_events'
 ]
 
 /** Runs these duties as `t`, one after the other, on stores of one database, which `empty` empties in between. */
