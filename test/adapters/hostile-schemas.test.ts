@@ -60,7 +60,7 @@ test('no function for arguments of any type is called without its schema', async
   await plantForAnyType(admin, evil)
   // Before PostgreSQL's own, so that each is taken whose schema is not named.
   const path = `${evil},pg_catalog`
-  const { filterable, unique } = NEEDS
+  const { filterable = [], unique = [] } = NEEDS
   await (await connectPg(t, withPath(path))).query(migrationsSql('pg', { schema, filterable, unique }))
   const { host, own, onHost } = storagesOn(t, path, schema)
   // They refuse such a search path.

@@ -6,7 +6,7 @@ import type { Bookkeeping } from '../bookkeeping.ts'
 import type { DiskRoom } from '../full-disk.ts'
 import type { FieldLists } from '../schema/word-list.ts'
 import type { Names } from '../tables/names.ts'
-import { type Planned, planning, rowLanes } from './lanes.ts'
+import { isTaken, type Planned, planning, rowLanes } from './lanes.ts'
 import { rowFinders, rowLists } from './reads.ts'
 import { rewriteEvents } from './rewrites.ts'
 import { rowStatements } from './statements.ts'
@@ -100,6 +100,11 @@ export function rowsOn (
     if (isOtherList(error) && !joined) {
       await words.read(query)
       return commitOnce(unit)
+    }
+    // Another mount has asked for a unique field that this one knows nothing of.
+    if (isTaken(error)) {
+      const outcome = await writeUnit({ unit, writes: unit.writes.map((write) => plan(write)) }, performance.now())
+      return addressFirst(unit, outcome)
     }
     // It may have been carried out.
     const added = unit.writes.find((write) => write.put !== null && write.was === null)
