@@ -6,13 +6,16 @@ import { channels, traced } from './tracing.ts'
 
 /** A store whose calls are told and refused. */
 export interface Door extends Storage {
-  /** Those of the server, told and refused too; null: there are none. */
+  /** Those of the server, which tell of themselves, refused too; null: there are none. */
   readonly standbys: Standbys | null
   /** Refuses all calls until the returned function is called. */
   refuseCalls (): () => void
 }
 
 type Method<Args extends unknown[], Value> = (...args: Args) => Promise<Value>
+
+const notOpen = (): Promise<never> => Promise.reject(new StorageError('unavailable',
+  'the storage is not open yet: its tables are made, migrated or checked'))
 
 const doors = new WeakMap<Storage, Door>()
 
@@ -22,33 +25,24 @@ function makeDoor (storage: Storage): Door {
 
   function told<Args extends unknown[], Value> (method: string, call: Method<Args, Value>): Method<Args, Value> {
     return (...args) => {
-      if (waiting > 0) {
-        const why = 'the storage is not open yet: its tables are made, migrated or checked'
-        return Promise.reject(new StorageError('unavailable', why))
-      }
+      if (waiting > 0) return notOpen()
       return channels.storage.hasSubscribers
         ? traced(channels.storage, () => ({ storage: name, method }), () => call(...args))
         : call(...args)
     }
   }
 
-  const readsOf = (part: string, reads: UserReads): UserReads => ({
-    find: told(`${part}.find`, (id, atLeast) => reads.find(id, atLeast)),
-    list: told(`${part}.list`, (filter, page) => reads.list(filter, page)),
-    walk: told(`${part}.walk`, (filter, order, onPart, sort) => reads.walk(filter, order, onPart, sort))
-  })
-
-  function standbysOf (standbys: Standbys): Standbys {
-    const readsAt: Standbys['reads'] = told('standbys.reads', (position) => standbys.reads(position))
-    return {
-      position: told('standbys.position', () => standbys.position()),
-      async reads (position) {
-        const reads = await readsAt(position)
-        return reads && { ...readsOf('standbys', reads), seen: told('standbys.seen', () => reads.seen()) }
-      },
-      watch: (listener) => standbys.watch(listener)
-    }
+  const reads: UserReads = {
+    find: told('users.find', (id, atLeast) => users.find(id, atLeast)),
+    list: told('users.list', (filter, page) => users.list(filter, page)),
+    walk: told('users.walk', (filter, order, onPart, sort) => users.walk(filter, order, onPart, sort))
   }
+
+  const standbysOf = (standbys: Standbys): Standbys => ({
+    position: () => standbys.position(),
+    reads: (position) => waiting > 0 ? notOpen() : standbys.reads(position),
+    watch: (listener) => standbys.watch(listener)
+  })
 
   const events: EventLog = {
     read: told('log.read', (request) => log.read(request)),
@@ -68,7 +62,7 @@ function makeDoor (storage: Storage): Door {
     commit: told('commit', (units) => storage.commit(units)),
     find,
     list,
-    users: readsOf('users', users),
+    users: reads,
     listTenants: told('listTenants', (page) => storage.listTenants(page)),
     log: events,
     ...(join !== undefined && { join: (transaction: unknown) => join.call(storage, transaction) }),

@@ -16,7 +16,7 @@ import { addUser } from '../helpers/writes.ts'
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 const LONG_NAME = 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)
 
-test('indexes of fields come with migrate(), go with a rollback, and leave neighbours alone', async (t) => {
+test('indexes of fields come with a migration, go with a rollback, and leave neighbours alone', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const [schemaA, schemaB] = [temporarySchema(t), temporarySchema(t)]
   const pairs = [
@@ -67,6 +67,20 @@ test('two installations on one search path have indexes of their own', async (t)
   await front.open({ migrate: true, ...requirements })
   await t.resolves(behind.open(requirements))
   await t.resolves(front.open(requirements))
+})
+
+test('a value of a field that another process has had made unique since is taken', async (t) => {
+  const [schema, filename] = [temporarySchema(t), join(await temporaryDirectory(t), 'users.db')]
+  for (const make of [() => sqlite({ filename }), () => postgres({ connection: pgUrl(), schema })]) {
+    const [running, other] = [await migrated(t, make()), make()]
+    for (const n of [1, 2]) await addUser(running, userOf(n, { fields: { badge: `b${n}` } }))
+    await migrated(t, other, { unique: ['badge'] })
+    const row = (version: number, badge: string) =>
+      ({ record: userOf(2, { version, fields: { badge } }), keys: { fieldWords: [] }, of: null })
+    const write = { in: 'users', put: row(2, 'b1'), was: row(1, 'b2') } as const
+    t.strictSame(await running.commit([{ writes: [write], events: [], rewrites: [] }]),
+      [{ code: 'taken', at: 0, member: { field: 'badge' } }])
+  }
 })
 
 test('plain SQL can put nothing but an object into the column', async (t) => {

@@ -48,7 +48,7 @@ test('spans of operations stand under that of their request, and the storage und
   both(hook('preHandler'))
   both(`${hook('handler')} > users createUser > users storage commit`)
   // Both requests came concurrently: the key was looked up once.
-  t.strictSame(paths.filter((path) => path.endsWith('users storage find')),
+  t.strictSame(paths.filter((path) => path.endsWith('users key check > users storage find')),
     [`${hook('onRequest')} > users key check > users storage find`])
   t.equal(new Set(spans.filter(({ name }) => name === 'request').map((span) => span.spanContext().traceId)).size, 2)
 
