@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../../lib/storage/storage.ts'
+import type { Opened, OpenOptions, Standbys } from '../../lib/storage/storage.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { isUnableToMigrate } from './server-trial.ts'
 import type { Profile } from './tables/profiles.ts'
@@ -11,13 +11,13 @@ interface Finding {
 }
 
 /**
- * A storage with the profile of its tables, which is read when it is opened, each time: another process may have moved
- * them since.
+ * A storage with the profile of its tables, which is read with the first call, and whenever it is opened: another
+ * process may have moved them since.
  */
 export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
   const made = new Map<Profile, KnexStorage>()
   const classic = madeOf('classic')
-  let found = classic
+  let found: KnexStorage | null = null
 
   function madeOf (profile: Profile): KnexStorage {
     const storage = made.get(profile) ?? make(profile)
@@ -25,7 +25,17 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
     return storage
   }
 
-  async function migrated (options: OpenOptions) {
+  async function find (): Promise<KnexStorage> {
+    const profile = await recorded()
+    if (profile !== null) found = madeOf(profile)
+    // Without tables any of them says that they are missing.
+    return found ?? classic
+  }
+
+  const on = <Value>(call: (storage: KnexStorage) => Promise<Value>): Promise<Value> =>
+    found === null ? find().then(call) : call(found)
+
+  async function migrate (options: OpenOptions): Promise<Opened> {
     const profile = await recorded()
     try {
       return await madeOf(profile ?? 'classic').open(options)
@@ -33,49 +43,68 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
       // Another process may have made the tables of the other profile meanwhile, which stood in the way.
       const other = profile === null && !isUnableToMigrate(error) ? await recorded() : 'portable'
       if (profile !== null || other === null) throw error
-      return await madeOf(other).open(options)
-    } finally {
-      found = madeOf(await recorded() ?? 'classic')
+      return madeOf(other).open(options)
     }
   }
 
-  /** Without tables any of them says that they are missing. */
-  async function find (): Promise<KnexStorage> {
-    const profile = await recorded()
-    if (profile !== null) found = madeOf(profile)
-    return found
+  async function open (options: OpenOptions = {}): Promise<Opened> {
+    if (options.migrate !== true) return (await find()).open(options)
+    const opened = await migrate(options)
+    await find()
+    return opened
   }
+
+  const { standbys } = classic.server
+  /** Each profile has its own, and there are some if one has. */
+  const onStandbys = <Value>(call: (standbys: Standbys) => Promise<Value>): Promise<Value> =>
+    on(({ server }) => call(server.standbys ?? Object(standbys)))
 
   return {
     ...classic,
-    open: async (options = {}) => options.migrate === true ? migrated(options) : (await find()).open(options),
+    server: {
+      ...classic.server,
+      warnings: () => on(({ server }) => server.warnings()),
+      isReadOnly: () => on(({ server }) => server.isReadOnly()),
+      upkeep: () => on(({ server }) => server.upkeep()),
+      ...(standbys !== undefined && {
+        standbys: {
+          position: () => onStandbys((each) => each.position()),
+          reads: (position?: string) => onStandbys((each) => each.reads(position)),
+          watch: (listener) => (found ?? classic).server.standbys?.watch(listener)
+        }
+      })
+    },
+    open,
     async close () {
       await Promise.all([...made.values()].map((storage) => storage.close()))
     },
-    commit: (units) => found.commit(units),
-    find: (name, keys) => found.find(name, keys),
-    list: (name, query) => found.list(name, query),
+    commit: (units) => on((storage) => storage.commit(units)),
+    find: (name, keys) => on((storage) => storage.find(name, keys)),
+    list: (name, query) => on((storage) => storage.list(name, query)),
     users: {
-      find: (id) => found.users.find(id),
-      list: (filter, page) => found.users.list(filter, page),
-      walk: (filter, order, onPart, sort) => found.users.walk(filter, order, onPart, sort)
+      find: (id) => on(({ users }) => users.find(id)),
+      list: (filter, page) => on(({ users }) => users.list(filter, page)),
+      walk: (filter, order, onPart, sort) => on(({ users }) => users.walk(filter, order, onPart, sort))
     },
-    listTenants: (page) => found.listTenants(page),
+    listTenants: (page) => on((storage) => storage.listTenants(page)),
     log: {
-      read: (request) => found.log.read(request),
-      history: (subject, page) => found.log.history(subject, page),
-      find: (id) => found.log.find(id),
-      before: (id, tenant) => found.log.before(id, tenant),
-      rewrite: (rewrite, limit) => found.log.rewrite(rewrite, limit),
-      prune: (before, limit) => found.log.prune(before, limit),
-      pruned: () => found.log.pruned()
+      read: (request) => on(({ log }) => log.read(request)),
+      history: (subject, page) => on(({ log }) => log.history(subject, page)),
+      find: (id) => on(({ log }) => log.find(id)),
+      before: (id, tenant) => on(({ log }) => log.before(id, tenant)),
+      rewrite: (rewrite, limit) => on(({ log }) => log.rewrite(rewrite, limit)),
+      prune: (before, limit) => on(({ log }) => log.prune(before, limit)),
+      pruned: () => on(({ log }) => log.pruned())
     },
-    join: (transaction) => found.join(transaction),
-    inspect: async (requirements) => (await find()).inspect(requirements),
-    rollback: async (version) => (await find()).rollback(version),
-    verifyWords: async () => (await find()).verifyWords(),
-    rebuildWords: async () => (await find()).rebuildWords(),
-    verifyCounts: async () => (await find()).verifyCounts(),
-    rebuildCounts: async () => (await find()).rebuildCounts()
+    join (transaction) {
+      if (found !== null) return found.join(transaction)
+      throw new Error('fastify-users: call open() before join(), or give the option profile')
+    },
+    inspect: (requirements) => find().then((storage) => storage.inspect(requirements)),
+    rollback: (version) => find().then((storage) => storage.rollback(version)),
+    verifyWords: () => find().then((storage) => storage.verifyWords()),
+    rebuildWords: () => find().then((storage) => storage.rebuildWords()),
+    verifyCounts: () => find().then((storage) => storage.verifyCounts()),
+    rebuildCounts: () => find().then((storage) => storage.rebuildCounts())
   }
 }

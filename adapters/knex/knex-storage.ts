@@ -5,7 +5,7 @@ import type { SchemaReport } from './schema/inspection.ts'
 /** A storage in SQL. Its schema can be reverted, and its counted numbers can be verified. */
 export interface KnexStorage extends Storage {
   join (transaction: unknown): StorageInTransaction
-  readonly server: Server
+  readonly server: Server & Required<Pick<Server, 'warnings' | 'isReadOnly' | 'upkeep'>>
   /**
    * Reverts the schema to an earlier version, and loses what the later ones stored; 0 drops our tables. A
    * schema at that version or an earlier one stays as it is.

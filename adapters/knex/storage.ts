@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { createUserWrites } from '../../lib/storage/user-loop.ts'
-import type { Opened, OpenOptions, Server, Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
+import type { Opened, OpenOptions, Storage, StorageInTransaction } from '../../lib/storage/storage.ts'
 import type { Executor, Query } from './connection/executor.ts'
 import type { KeyChangeListener } from './connection/key-change-listener.ts'
 import { nestedExecutor } from './connection/nested-executor.ts'
@@ -177,7 +177,7 @@ function storageOf (
   const { migrator: { check, migrate: _, ...migrator }, storage } = storageWith(pool, snapshots)
   const standbys = replicas &&
     createStandbys({ executor: pool, names, compaction, reads: storage.users }, replicas)
-  const server: Server = {
+  const server: KnexStorage['server'] = {
     concurrency,
     connections: () => connectionsOf(knex),
     warnings: durabilityWarnings(pool),

@@ -1,8 +1,8 @@
-import { doorOf } from './door.ts'
+import { type Door, doorOf } from './door.ts'
 import { eraseEvents } from './event-erasure.ts'
 import { createKeys } from './key-loop.ts'
 import { createKeyUses } from './key-uses.ts'
-import type { Standbys, Storage, StorageInTransaction } from './storage.ts'
+import type { Storage, StorageInTransaction } from './storage.ts'
 import { createTenantStore } from './tenant-loop.ts'
 import { createTrash } from './trash.ts'
 import { createUserWrites } from './user-loop.ts'
@@ -15,16 +15,23 @@ const REMEMBERED = 10_000
 /** What services read and write: our rules on the rows of a store. */
 export type Repository = ReturnType<typeof createRepository>
 
-/** `remembers`: as of `createUserWrites`. */
-function createRepository (storage: Storage, remembers: number, standbys: Standbys | null) {
+interface RepositoryParts {
+  /** As of `createUserWrites`. */
+  remembers: number
+  /** Inside a transaction of the host's. */
+  isJoined: boolean
+}
+
+function createRepository (storage: Door, { remembers, isJoined }: RepositoryParts) {
   const { forget, ...writes } = createUserWrites(storage, remembers)
   const tenants = createTenantStore(storage)
   const { log } = storage
 
   return {
     storage,
+    isJoined,
     /** Null: none are read. */
-    standbys,
+    standbys: isJoined ? null : storage.standbys,
     users: { ...storage.users, ...writes },
     apiKeys: createKeys(storage),
     keyUses: createKeyUses(storage),
@@ -59,13 +66,13 @@ const repositories = new WeakMap<Storage, Repository>()
 export function repositoryOf (storage: Storage): Repository {
   const known = repositories.get(storage)
   if (known !== undefined) return known
-  const door = doorOf(storage)
-  const made = createRepository(door, storage.server === undefined ? 0 : REMEMBERED, door.standbys)
+  const remembers = storage.server === undefined ? 0 : REMEMBERED
+  const made = createRepository(doorOf(storage), { remembers, isJoined: false })
   repositories.set(storage, made)
   return made
 }
 
 /** The repository of a transaction of the host's. What was seen outside of it may not be so inside. */
 export function repositoryIn (joined: StorageInTransaction): Repository {
-  return createRepository(joined, 0, null)
+  return createRepository(doorOf(joined), { remembers: 0, isJoined: true })
 }

@@ -39,6 +39,6 @@ export function fromStorage<Value> (call: () => Promise<Value>): Promise<Value> 
   try {
     return call().catch(rethrow)
   } catch (error) {
-    return rethrow(error)
+    return Promise.reject(error).catch(rethrow)
   }
 }

@@ -97,7 +97,7 @@ export function createImports (parts: ImportParts) {
         const requests = watchForegroundRequests()
         try {
           const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })
-          const isJoined = 'afterCommit' in repository.storage
+          const { isJoined } = repository
           const run = { judge, store, findAway, onConflict, failFast, choosesIds, isJoined }
           const importBatch = batchImport(run, !dryRun && !failFast)
           for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
