@@ -132,11 +132,23 @@ export function rowsOn (
     }
   }
 
+  /** One that waits for a lock holds up no other. */
   async function commitMany (units: readonly Unit[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    for (let at = 0; at < units.length; at += TOGETHER_MAX) {
-      outcomes.push(...await Promise.all(units.slice(at, at + TOGETHER_MAX).map(commitUnit)))
+    const left = units.entries()
+    let isFailed = false
+    async function commitNext (): Promise<void> {
+      for (const [at, unit] of left) {
+        if (isFailed) return
+        outcomes[at] = await commitUnit(unit)
+      }
     }
+    const workers = Array.from({ length: Math.min(TOGETHER_MAX, units.length) }, () =>
+      commitNext().catch((error: unknown) => {
+        isFailed = true
+        throw error
+      }))
+    await Promise.all(workers)
     return outcomes
   }
 
