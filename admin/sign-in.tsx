@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Alert } from './parts/feedback.tsx'
 import { Checkbox, TextField } from './parts/field.tsx'
 import { useSettings } from './state/settings.ts'
@@ -35,7 +35,7 @@ export function SignIn ({ error, isBusy, onTyped, onKey }: SignInProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => onTyped(key), [key])
   useEffect(() => () => onTyped(''), [])
-  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), [])
   if (session !== null) {
     return (
       <>

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Fault } from '../api/types.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
 import { Control } from './controls.tsx'
@@ -24,7 +24,7 @@ interface FieldsFormProps {
 export function FieldsForm ({ draft, faults, onDraft }: FieldsFormProps) {
   const { sayFault } = useSpeech()
   const element = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (faults.length === 0) return
     const wrong = element.current?.querySelector('[aria-invalid=true]')
     if (wrong instanceof HTMLElement) wrong.focus()

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert } from '../parts/feedback.tsx'
 import { Field, SelectField } from '../parts/field.tsx'
@@ -55,12 +55,12 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
   useGuard(() => phase !== 'importing', say('import.leave'))
 
   // The button that began it is disabled: the focus goes to what came of it, and the next button comes into view too.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (phase === 'choosing') return
     form.current?.querySelector('.bar:last-child')?.scrollIntoView({ block: 'nearest' })
     form.current?.querySelector<HTMLElement>('[role=status]')?.focus()
   }, [phase])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (error !== null) form.current?.querySelector<HTMLElement>('[type=submit]')?.focus()
   }, [error])
 

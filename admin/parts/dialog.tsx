@@ -14,9 +14,13 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** Goes to the heading of the view: what had the focus is about to be gone. */
+/** Goes to the heading of the view, unless the person goes elsewhere first: what has the focus is about to be gone. */
 export function focusHeading (): void {
-  requestAnimationFrame(() => document.querySelector('h1')?.focus())
+  const { activeElement: before } = document
+  requestAnimationFrame(() => {
+    const { activeElement: now, body } = document
+    if (now === before || now === body) document.querySelector('h1')?.focus()
+  })
 }
 
 /** A modal dialog. The browser keeps the focus inside, and gives it back to where it was. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useGuard } from '../state/route.ts'
 import { type TextName, useSpeech } from '../state/texts.ts'
 import { Dialog } from './dialog.tsx'
@@ -19,7 +19,7 @@ export function SecretDialog ({ title, label, help, text, onClose }: SecretDialo
   const element = useRef<HTMLDivElement>(null)
   const question = isCopied ? undefined : say('page.closeSecret')
   useGuard(() => isCopied, say('page.closeSecret'))
-  useEffect(() => element.current?.querySelector('button')?.focus(), [])
+  useLayoutEffect(() => element.current?.querySelector('button')?.focus(), [])
   return (
     <Dialog title={title} confirmClose={question} onClose={onClose}>
       <div ref={element} class='secret' role='status' onCopy={() => setCopied(true)}>

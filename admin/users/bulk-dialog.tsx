@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Fault } from '../api/types.ts'
 import { formFaults } from '../form/fields-form.tsx'
@@ -65,7 +65,7 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
   const isCounted = (kind === 'delete' && !trash) || (!isReversible && count >= COUNTED)
   const content = useRef<HTMLDivElement>(null)
   // What had the focus is gone with the question.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (phase === 'runs') content.current?.querySelector('p')?.focus()
     if (phase === 'ended') content.current?.querySelector('button')?.focus()
   }, [phase])

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Fault, type JsonObject, type User } from '../api/types.ts'
@@ -118,7 +118,8 @@ export function EditUser ({ stored, onStored, onDone }: EditUserProps) {
     onStored(answer)
     onDone()
   }
-  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  // Before anything can be typed: later, it would take the focus from where the person types.
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), [])
 
   return (
     <form ref={form} noValidate onSubmit={submit}>

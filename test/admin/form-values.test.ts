@@ -212,3 +212,26 @@ test('sets null, and leaves out objects that nobody has filled in', { skip }, as
   t.strictSame(await stored(), { ...absent, rank: null, vip: true, nick: null })
   t.strictSame(troubles, [])
 })
+
+test('leaves the focus where the person has gone, however late the page is drawn', { skip }, async (t) => {
+  const host = await adminHost(t)
+  const { page, stored } = await openForm(t, host, { seats: 1 })
+  await page.getByLabel('Seats').waitFor()
+  const focused = await page.evaluate(`(async () => {
+    const click = async (name) => {
+      [...document.querySelectorAll('button')].find(({ textContent }) => textContent === name).click()
+      await null
+      await null
+    }
+    await click('Cancel')
+    await click('Edit')
+    document.querySelector('[name="/seats"]').focus()
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(drawn))))
+    return document.activeElement.name
+  })()`)
+  t.equal(focused, '/seats')
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('2')
+  await saved(page)
+  t.match(await stored(), { seats: 12 })
+})
