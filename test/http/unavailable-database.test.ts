@@ -10,6 +10,7 @@ import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 import { startProxy } from '../helpers/tcp-proxy.ts'
 
 test('a PostgreSQL that goes away is 503, and the service recovers by itself', async (t) => {
@@ -114,10 +115,14 @@ for (const { driver, skip } of sqliteDrivers) {
     t.teardown(() => other.destroy())
     const writing = await other.transaction()
     await writing.raw('create table mine (x)')
-    const writes = Array.from({ length: 24 }, (_, n) =>
-      call('POST', '/users', { payload: { name: 'A', email: `${n}@example.org` } }))
+    let refused = 0
+    const writes = Array.from({ length: 24 }, async (_, n) => {
+      const answer = await call('POST', '/users', { payload: { name: 'A', email: `${n}@example.org` } })
+      if (answer.statusCode === 503) refused++
+      return answer
+    })
     const reads = await Promise.all(Array.from({ length: 8 }, () => call('GET', '/users?limit=5')))
-    await Promise.race(writes)
+    await until('those without a place are refused', () => refused === 16)
     reads.push(await call('GET', '/users'))
     await writing.commit()
     const statuses = (all: typeof reads) => all.map(({ statusCode }) => statusCode).sort()
