@@ -49,7 +49,7 @@ export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter,
 /** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
 export function canMatch ({ emailKey, words, fields, tenant }: UserFilter): boolean {
   const texts = [emailKey, ...words?.flat() ?? [], tenant, ...Object.values(fields)]
-  // No tenant has the empty name: as a scope of counts it is that of all.
+  // No tenant has an empty name. In the table of counts, the empty name stands for all users.
   return tenant !== '' && texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
 

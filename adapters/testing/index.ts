@@ -47,8 +47,8 @@ type Open = Parameters<Parameters<typeof withStores>[2]>[0]
 /**
  * Registers every duty of the storage interface as a named test, and a last test that prints a report. A name begins
  * with the methods that the duty is about. Failures are errors of `node:assert/strict`, with the last calls and their
- * answers. Duties about transactions are left out if the store has no `join`, and those of methods that it does not
- * have: then the last test fails.
+ * answers. A store without `join` skips the duties about transactions. A store that lacks a required method fails the
+ * last test.
  */
 export function testStorage (options: TestStorageOptions): void {
   const { test, create, report = console.log, progress = console.log, quick = false, timeoutMs = 60_000 } = options

@@ -112,7 +112,7 @@ async function requirePage (
 /** True if a page in the order of a member can be asked for: none does in the reverse one where a row has none. */
 const isAsked = ({ by }: Query, order: PageRequest['order']): boolean => order === 'asc' || by !== 'dueAt'
 
-/** Adds the rows, in another order than that of their ids, and what they go with where it is not there. */
+/** Adds the rows, not in the order of their ids, and first the row that they belong to if it is missing. */
 async function addAll (storage: Storage, name: Listed): Promise<void> {
   const owner = ownerOf(name)
   if (owner !== null) {
@@ -159,7 +159,7 @@ export const listSubject: Subject = {
   cases: {
     ...listCases,
 
-    'list: a change and a removal are seen at once': async (storage) => {
+    'list: a change and a removal are seen immediately': async (storage) => {
       for (const name of ['trash', 'apiKeys', 'deliveries', 'idempotency', 'keyUses'] as const) {
         await addAll(storage, name)
         const left: AnyRow[] = [...LISTED[name].rows]

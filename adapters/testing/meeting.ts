@@ -13,7 +13,7 @@ const DEADLINE_MS = 20_000
 /** What became of a unit: its outcome, or the conflict that the store has thrown. */
 type Ending = Outcome['code'] | 'conflict'
 
-/** A conflict with another transaction is thrown as such; whoever meets it may try again. */
+/** Returns `conflict` if the unit was refused because of another transaction. The caller may try again. */
 export async function endingOf (unit: Promise<Outcome>): Promise<Ending> {
   try {
     return (await unit).code

@@ -226,7 +226,7 @@ export const raceSubject: Subject = {
       await writing
     },
 
-    'commit: many units at once leave exactly what they say': async (storage) => {
+    'commit: many concurrent units leave exactly what they say': async (storage) => {
       const outcomes = await Promise.all(Array.from({ length: 5 }, (_, part) => storage.commit(
         Array.from({ length: 40 }, (_row, i) =>
           unitOf([add('users', nth.users(i * (part % 2 + 1)))], [eventOf(part * 40 + i)]))

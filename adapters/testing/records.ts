@@ -14,7 +14,7 @@ const MAX = 2 ** 31 - 1
 const LONG = 'x'.repeat(16_000)
 const json: JsonObject = { z: 1, a: [null, true, 0.1, '', TEXT, { '': {} }], nested: { b: [[]], a: 1e21 } }
 
-/** Members that differ from those of the nth row: each is put, and given to a row that was there. */
+/** Sets of members that differ from the sample rows. A new row and a changed row are written with each set. */
 const VARIANTS: { [Name in Listed]: object[] } = {
   trash: [
     { deletedBy: { type: 'api_key', id: idOf('key', 7), name: TEXT } },

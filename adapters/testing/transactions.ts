@@ -61,7 +61,7 @@ export const transactionCases: TransactionCases = {
     assert.deepEqual(await userIds(storage), ids(1, 2))
   },
 
-  'join: writes of every collection are visible inside at once, and everywhere after the commit': async (
+  'join: writes of every collection are visible inside immediately, and everywhere after the commit': async (
     storage, begin
   ) => {
     for (const name of COLLECTIONS) await addNth(storage, name, 1, 2)

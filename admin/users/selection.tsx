@@ -59,7 +59,7 @@ interface SelectionBarProps {
   selection: Selection
   onSelection: (selection: Selection) => void
   kinds: readonly BulkKind[]
-  /** How many match what the list was asked for, and what loads them; absent: no more can be selected at once. */
+  /** How many match what the list was asked for, and what loads them; absent: no more can be selected together. */
   all?: { total: number, load: () => Promise<readonly Selected[]> } | undefined
   /** Called after users were changed. */
   onChanged: () => void

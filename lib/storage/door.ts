@@ -1,12 +1,12 @@
-// The one way to a store: its calls are told to whoever listens, and refused while it is not open.
+// The one way to a store: traces its calls, and refuses them while the store is not open.
 
 import { StorageError } from './storage-error.ts'
 import type { EventLog, Standbys, Storage, UserReads } from './storage.ts'
 import { channels, traced } from './tracing.ts'
 
-/** A store whose calls are told and refused. */
+/** A store whose calls are traced, and refused while it is not open. */
 export interface Door extends Storage {
-  /** Those of the server, which tell of themselves, refused too; null: there are none. */
+  /** The standbys of the server, which trace their own calls, refused in the same way; null: there are none. */
   readonly standbys: Standbys | null
   /** Refuses all calls until the returned function is called. */
   refuseCalls (): () => void

@@ -22,7 +22,7 @@ export interface NewEvent {
 
 /** A recorded change. */
 export interface EventRecord extends NewEvent {
-  /** The id of the user or key that was changed; of a rotation, that of the successor. */
+  /** The id of the changed user or key. For a rotation, the id of the successor. */
   subject: string
   /**
    * The `UserRecord`, or the `ApiKeyRecord` without `digest`, after the change; of a deletion the last state. Erased:
@@ -40,23 +40,23 @@ export interface EventRecord extends NewEvent {
 
 /** Which recorded events are read. All that is asked for must hold. */
 export interface EventsRequest {
-  /** Those behind the event with this id, in the order that is asked for; null: from its beginning. */
+  /** Only events after the event with this id, in the given order; null: from the beginning. */
   after: string | null
   /** At most this many. */
   limit: number
-  /** Only those of these types, of which there may be none; null: all. */
+  /** Only events of these types (an empty list matches none); null: of all types. */
   types: readonly string[] | null
   /** `asc`, the default: in the order of commits. `desc`: that order reversed, the newest first. */
   order?: 'asc' | 'desc'
-  /** Only those of the user, key or webhook with this id. */
+  /** Only events of the user, key or webhook with this id. */
   subject?: string
-  /** Only those of changes that an actor with this id made. */
+  /** Only changes that the actor with this id made. */
   actor?: string
-  /** Only those whose `timestamp` is this one or later: in UTC with milliseconds, as all are. */
+  /** Only events whose `timestamp` is at least this one, in UTC with milliseconds. */
   since?: string
-  /** Only those whose `timestamp` is earlier than this one. */
+  /** Only events whose `timestamp` is earlier than this one. */
   until?: string
-  /** Only those of this tenant. */
+  /** Only events of this tenant. */
   tenant?: string
 }
 
@@ -74,9 +74,8 @@ export interface EventsPage {
   events: EventRecord[]
   more: boolean
   /**
-   * The id of the last event that was passed: where more follows the last one of `events`, else the last one of the log
-   * at this moment, of whatever type. In the order `desc` the last one of the log, on
-   * the first page alone. null: there is none.
+   * Where to read on: if more follows, the id of the last of `events`; else the id of the last event of the log, of any
+   * type. In the order `desc`: the id of the last event of the log, on the first page only. null: the log is empty.
    */
   position: string | null
   /** In the order `desc`, of a `subject`: how many events are asked for, those on other pages too. */

@@ -197,7 +197,7 @@ export function createKeys (store: Storage) {
     },
 
     /**
-     * Makes a write of an API key: {@link ApiKeyWrite} says what each does. `tenant`: that of the caller.
+     * Makes a write of an API key: {@link ApiKeyWrite} says what each does. `tenant`: the caller's.
      * @throws StorageError `fault` if another key has the id or the start of a new one; then nothing changes
      */
     async write (asked: ApiKeyWrite, tenant?: string): Promise<ApiKeyOutcome> {

@@ -16,7 +16,7 @@ export interface DeletedUser extends PutAway {
 export interface TrashRequest {
   offset: number
   limit: number
-  /** Only those of this tenant. */
+  /** Only users of this tenant. */
   tenant?: string | undefined
 }
 

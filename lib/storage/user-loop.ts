@@ -27,7 +27,7 @@ const NO_ROWS: UserRows = { user: null, away: null }
 /** The row of a user whose keys are not known. What does not change needs none. */
 const rowOf = (record: UserRecord): Row<'users'> => ({ record, keys: {}, of: null })
 
-/** Keys of two tenants never meet, whoever sends them. */
+/** Idempotency keys of two tenants never meet. */
 function idempotencyIn (idempotency: Idempotency | null, tenant: string | undefined): Idempotency | null {
   if (idempotency === null || tenant === undefined) return idempotency
   const key = createHash('sha256').update(`${tenant}/${idempotency.key}`).digest('base64url')

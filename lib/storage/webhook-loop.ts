@@ -58,8 +58,8 @@ const putDelivery = (delivery: DeliveryRecord, was: DeliveryRow | null): RowWrit
 const first = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
 /**
- * Makes the endpoints and deliveries of webhooks of a store. Many processes may use them at the same time. `tenant`: of
- * a caller that is bound to one, for whom those of others are not there.
+ * Makes the endpoints and deliveries of webhooks of a store. Many processes may use them concurrently. `tenant`: the
+ * caller's, who does not see endpoints of other tenants.
  */
 export function createWebhookStore (store: Storage) {
   const inTurn = createKeyedQueue()
@@ -142,8 +142,8 @@ export function createWebhookStore (store: Storage) {
 
     /**
      * Changes an endpoint and deliveries of it in one step, apart from all other changes of this endpoint. `delivery`:
-     * the id of one that the decision depends on. Returns the endpoint after it; `null`: there is none, or no such
-     * delivery.
+     * the id of one that the decision depends on. Returns the changed endpoint; `null`: there is no such endpoint,
+     * or no such delivery.
      */
     change: (
       id: string, deliveryId: string | null, decide: DecideChange, tenant?: string

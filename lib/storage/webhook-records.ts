@@ -31,7 +31,7 @@ export interface WebhookRecord {
   pausedUntil: string | null
   createdAt: string
   updatedAt: string
-  /** The tenant whose events it gets. Absent: it gets those of all. */
+  /** The tenant whose events it gets. Absent: it gets the events of all tenants. */
   tenant?: string
 }
 
@@ -56,7 +56,7 @@ export interface DeliveryRecord {
   status: 'pending' | 'succeeded' | 'failed'
   /** When the next attempt is due, or when a claim ends; null if it is not pending. */
   dueAt: string | null
-  /** Adds 1 with each claim: whoever holds an older one is too late. */
+  /** Grows by 1 with each claim. A worker whose claim has an older number has lost the delivery. */
   claims: number
   /** Failed attempts since the last start of the schedule. */
   failures: number

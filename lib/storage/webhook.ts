@@ -15,7 +15,7 @@ export interface Webhook {
   failingSince?: string
   createdAt: string
   updatedAt: string
-  /** The tenant whose events it gets. Absent: it gets those of all. */
+  /** The tenant whose events it gets. Absent: it gets the events of all tenants. */
   tenant?: string
 }
 

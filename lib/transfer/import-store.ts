@@ -43,7 +43,7 @@ const TAKEN = ['email_taken', 'version_mismatch']
 
 type Users = Repository['users']
 
-/** The tenant of a key, or else that of whoever imports. */
+/** The tenant of a key; without one, the importer's. */
 const tenantOf = (key: Pick<UniqueKey, 'tenant'>, own: string | undefined): Pick<UserFilter, 'tenant'> => {
   const tenant = key.tenant ?? own
   return tenant === undefined ? {} : { tenant }

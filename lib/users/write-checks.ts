@@ -10,7 +10,7 @@ import type { WriteOptions } from './write-options.ts'
 
 export const userNotFound = (): UsersError => new UsersError('user_not_found')
 
-/** The user with this id; null, if there is none, or it is of another tenant than the caller's. */
+/** The user with this id; null if the user does not exist or belongs to another tenant. */
 export async function findIn (
   { users }: Pick<Repository, 'users'>, id: string, tenant: string | undefined
 ): Promise<UserRecord | null> {

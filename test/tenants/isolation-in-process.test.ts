@@ -10,7 +10,7 @@ import { ANN, asText, type Ids, twoTenants, unknownIds, URL } from '../helpers/t
 
 type App = Awaited<ReturnType<typeof twoTenants>>['app']
 
-/** What a tenant can call, with ids. `own`: those of what it has itself. */
+/** What a tenant can call, with ids. `own`: the ids of its own records. */
 const callsOf = (app: App, { user, deleted, key, event, webhook, delivery }: Ids, own: Ids) => {
   const users = app.users.tenant('acme')
   const hooks = app.webhooks.tenant('acme')

@@ -85,7 +85,7 @@ test('a storage that fails an update, and one whose user changes for ever', asyn
 })
 
 for (const { name, create } of stores) {
-  test(`${name}: four imports of the same rows at once make each user once`, async (t) => {
+  test(`${name}: four concurrent imports of the same rows make each user once`, async (t) => {
     const { app } = await testApp(t, { storage: await create(t) })
     const rows = Array.from({ length: 700 }, (_, n) => ({ name: `User ${n}`, email: `user${n}@example.org` }))
     const sums = await Promise.all([rows, rows.toReversed(), rows, rows.toReversed()].map((each) =>

@@ -122,7 +122,7 @@ for (const { name, create } of stores) {
     const claims = await Promise.all(Array.from({ length: 10 }, () => store.claim(id, request)))
     const claimed = claims.flat()
     t.equal(new Set(claimed.map((each) => each.id)).size, claimed.length, 'none twice')
-    // One that is locked by another claim may be left out: whoever asks again gets it.
+    // A claim may leave out a delivery that another claim has locked. The next claim gets it.
     for (let more = [claimed[0]]; more.length > 0;) claimed.push(...(more = await store.claim(id, request)))
     t.strictSame(claimed.map((each) => each.id).toSorted(), due.map((each) => each.id).toSorted())
     const [one] = claimed

@@ -30,9 +30,9 @@ export const namingTable = {
    */
   schema: optional<string>(identifier),
   /**
-   * PostgreSQL only: what is used of the server. `classic` needs triggers, functions, sequences and advisory locks;
-   * `portable` needs none of them, and is slower. Default: that of the tables. Before `open({ migrate: true })` makes
-   * them, it tries what the server can do. With the other profile it moves them.
+   * PostgreSQL only: which features of the server are used. `classic` needs triggers, functions, sequences and advisory
+   * locks. `portable` works without all of these, and is slower. Default: the profile of the existing tables; without
+   * tables, `open({ migrate: true })` tries what the server can do. A profile other than that of the tables moves them.
    */
   profile: optional<Profile>({
     schema: Type.Union(PROFILES.map((each) => Type.Literal(each))),

@@ -43,7 +43,7 @@ export const drawnCases: Cases = {
         updatedAt: timeOf(below(60)),
         ...was === undefined ? one(TENANTS) : {}
       })
-      // An address is that of one user of a tenant.
+      // Addresses are unique within a tenant.
       const tenant = (was?.record ?? record).tenant
       const taken = new Set([...rows.values()].filter((row) => row !== was && row.record.tenant === tenant)
         .map(({ keys }) => keys.emailKey))

@@ -7,7 +7,7 @@ import { idsIn, ORDERS, requirePage } from './compare.ts'
 import { changeUser, dropUsers, outcomeOf, putUsers, rowOf, type UserRow } from './put.ts'
 import { fromBothEnds, tenantOf } from './samples.ts'
 
-/** Compares pages of every kind with those of plain JavaScript. */
+/** Compares pages of every kind with pages that plain JavaScript computes. */
 async function requirePages (storage: Storage, rows: readonly UserRow[], filter: Partial<UserFilter>): Promise<void> {
   const { total, items } = await storage.users.list({ ...everyone, ...filter }, firstPage(10_000))
   const at = (i: number) => items[i]?.id ?? ''

@@ -8,7 +8,7 @@ import { idsIn, ORDERS, requireFound, requirePage } from './compare.ts'
 import { changeAt, changeUser, dropAt, dropUsers, putUsers, rowOf, type UserRow } from './put.ts'
 import { fromBothEnds, SAMPLE_FIELDS, sampleOf, tenantOf } from './samples.ts'
 
-/** Ids whose order by bytes differs from the order of their creation, and from that of some languages. */
+/** Ids whose order by bytes differs from the order of creation, and from the alphabets of some languages. */
 const IDS = ['ch', 'cz', 'hz', 'aa', 'az', 'dz', 'zz', 'y0', 'v9', '0a', 'a0', '00', '9a', '10']
   .map((end) => `usr_01h455vb4pex5vsknk08zzzz${end}`)
 

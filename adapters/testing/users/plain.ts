@@ -14,7 +14,7 @@ function fieldOf ({ fields }: UserRecord, name: string): UserValue | null {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
 }
 
-/** The place of a user in an order; without one in that of ids. */
+/** The place of a user in an order. Default: the order of ids. */
 export function placeOf ({ record, keys }: UserRow, sort: UserSort | undefined): UserPlace {
   const { id, updatedAt } = record
   if (sort === undefined) return { id, value: null }

@@ -7,7 +7,7 @@ export type UserRow = Row<'users'> & { keys: UserKeys }
 
 const TOGETHER = 100
 
-/** The row of a user; its keys are those of its name and address unless others are given. */
+/** The row of a user. Keys that are not given are made from the name and the address. */
 export function rowOf (record: UserRecord, keys: Partial<UserKeys> = {}): UserRow {
   return { record, keys: { ...keysOf(record), fieldWords: [], ...keys }, of: null }
 }
@@ -33,7 +33,7 @@ export async function changeUser (
   storage: Storage, was: UserRow, members: Partial<UserRecord>, keys: Partial<UserKeys> = {}
 ): Promise<UserRow> {
   const record = { ...was.record, version: was.record.version + 1, ...members }
-  // The words of fields are those of the row before, unless others are given.
+  // Words of fields that are not given stay as they were.
   const put = { ...was, record, keys: { ...was.keys, ...keysOf(record), ...keys } }
   await requireDone(storage, [unitOf(put, was)])
   return put

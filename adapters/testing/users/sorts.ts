@@ -54,7 +54,7 @@ async function walkBehind (
   assert.fail('the walk does not end')
 }
 
-/** Lists and walks of users in other orders than that of their ids. */
+/** Lists and walks of users that are not sorted by id. */
 export const sorts: Subject = {
   needs: { filterable: [...SAMPLE_FIELDS, 'rank'] },
   cases: {

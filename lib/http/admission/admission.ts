@@ -105,7 +105,7 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
   }
 }
 
-/** Calls back when work has ended, at once if it needs no promise. */
+/** Calls back when work has ended: immediately if it is not a promise. */
 function settle (done: (error?: Error) => void, work: () => void | Promise<void>): void {
   let later: void | Promise<void>
   try {

@@ -160,7 +160,7 @@ export const commitMistakes: Mistake[] = [
     }
     return OK
   }),
-  units('commit: many units at once', 'the events of a call are lost beside others', async (storage, unit) => {
+  units('commit: many concurrent units', 'the events of a call are lost beside others', async (storage, unit) => {
     await turn()
     return right(storage, Number(unit.events[0]?.timestamp.slice(-3, -1)) % 7 === 3 ? { ...unit, events: [] } : unit)
   })

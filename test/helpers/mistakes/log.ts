@@ -2,7 +2,7 @@ import type { EventRecord, Storage } from '../../../lib/storage/storage.ts'
 import { logs, type Mistake, right, store, units, untyped } from './wrappers.ts'
 
 const byId = (a: EventRecord, b: EventRecord): number => a.id < b.id ? -1 : 1
-/** The positions of events are those of their ids. */
+/** Orders events by their ids. */
 const readsById = (failed: string): Mistake => logs(failed, 'events come in the order of their ids', (log) => ({
   async read (request) {
     const page = await log.read(request)

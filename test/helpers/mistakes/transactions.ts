@@ -11,7 +11,7 @@ const hides = (failed: string, name: string, code: Outcome['code']): Mistake =>
   })
 
 const callsBackAtOnce = (failed: string): Mistake =>
-  inTransaction(failed, 'it calls back at once', () => ({ afterCommit: (callback) => callback() }))
+  inTransaction(failed, 'it calls back immediately', () => ({ afterCommit: (callback) => callback() }))
 
 const losesEvents = (failed: string): Mistake =>
   inTransaction(failed, 'events are lost in a transaction', ({ commit }) => ({

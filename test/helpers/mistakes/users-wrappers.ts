@@ -71,7 +71,7 @@ export function arranges (
   })
 }
 
-/** A mistake in how values of fields are compared with those of a filter. */
+/** A mistake in how fields are compared with a filter. */
 export function compares (
   failed: string, name: string, same: (stored: unknown, wanted: string | number | boolean) => boolean
 ): Mistake {

@@ -68,7 +68,7 @@ rules('a rotation adds the successor, and lets the old key end', async (t, { rep
   const ended = apiKeyOf(2, { expiresAt: timeOf(100), lastUsedAt: timeOf(5), rotatedAt: timeOf(50) })
   t.strictSame(await apiKeys.write(rotate(2, 4)), doneWith(ended), 'at its own end, if that is earlier')
   t.match(await apiKeys.write(rotate(1, 5, { now: timeOf(199), expiresAt: timeOf(150) })),
-    { key: { expiresAt: timeOf(150), rotatedAt: timeOf(199) } }, 'and at once, if that is asked for')
+    { key: { expiresAt: timeOf(150), rotatedAt: timeOf(199) } }, 'and immediately, if that is asked for')
 })
 
 rules('an inactive key is not rotated', async (t, { repository }) => {

@@ -57,7 +57,7 @@ test('a write reads what it does not know', async (t) => {
   }
 })
 
-test('a call reads the rows of its writes at once, and nothing of who is new', async (t) => {
+test('a call reads the rows of its writes in one round trip, and does not look for new users', async (t) => {
   const { repository: { users }, calls } = watched()
   for (const [writes, options, asked] of [
     [[create(userOf(1)), create(userOf(2))], SINGLE, ['commit']],

@@ -44,7 +44,7 @@ rulesOutside('concurrent changes bring nothing of a removed endpoint back', asyn
   for (const n of [...upTo(RACERS), 101]) t.equal(await webhooks.findDelivery(idOf('dlv', n)), null)
 })
 
-rulesOutside('an event that many add at once has one pending delivery', async (t, { repository }) => {
+rulesOutside('an event that many add concurrently has one pending delivery', async (t, { repository }) => {
   await addWebhooks(repository, 1)
   await concurrently((i) => deliver(repository, [1, 2].map((n) => deliveryOf(2 * i + n, { event: idOf('evt', n) }))))
   const events = (await deliveriesIn(repository)).map(({ event }) => event)
@@ -58,7 +58,7 @@ rulesOutside('each delivery has one of many concurrent claims', async (t, { repo
   const { values } = await concurrently(() => repository.webhooks.claim(FIRST, CLAIM))
   t.ok(values.every(({ length }) => length <= CLAIM.limit))
   const claimed = values.flat()
-  // One that another claim was taking may be left out: whoever asks again gets it.
+  // A claim may leave out a delivery that another claim has locked. The next claim gets it.
   for (let more = claimed.slice(0, 1); more.length > 0;) {
     claimed.push(...(more = await repository.webhooks.claim(FIRST, CLAIM)))
   }

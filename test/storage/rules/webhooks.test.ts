@@ -107,7 +107,7 @@ rules('a delivery that is known is written over, and an event has one that is pe
   t.equal((await deliveriesIn(repository)).length, 6, 'what is done is not pending')
 })
 
-rules('many deliveries are added at once, beside those that are pending', async (t, { repository }) => {
+rules('many deliveries are added together, beside pending ones', async (t, { repository }) => {
   await addWebhooks(repository, 1)
   await deliver(repository, upTo(150).map((n) => deliveryOf(n)))
   await deliver(repository, upTo(151).map((n) => deliveryOf(n + 200, { event: idOf('evt', n) })))
