@@ -61,9 +61,11 @@ async function serverIn (directory, data) {
         'max_connections=60', 'listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=',
         'deadlock_timeout=50ms', 'wal_level=replica', 'logging_collector=off', 'shared_buffers=32MB'
       ].flatMap((setting) => ['-c', setting])
-      child = spawn(program, ['-D', data, ...flags], { stdio: 'ignore', ...owner() })
+      const run = () => { child = spawn(program, ['-D', data, ...flags], { stdio: 'ignore', ...owner() }) }
+      run()
       await until('the start of PostgreSQL', async () => {
-        if (child.exitCode !== null) throw new Error('PostgreSQL ended')
+        // A child that was forked during a kill still holds the shared memory, until it sees that its parent is gone.
+        if (!server.isUp()) run()
         return server.sql('SELECT 1').then(() => true, () => false)
       })
     },
