@@ -1,7 +1,5 @@
 import type { IdPrefix } from '../../lib/core/ids.ts'
-import type {
-  ApiKeyRecord, Idempotency, UserFilter, UserRecord, VersionGuard
-} from '../../lib/storage/storage.ts'
+import type { ApiKeyRecord, UserFilter, UserRecord } from '../../lib/storage/storage.ts'
 
 export { keysOf, wordsOf } from './user-keys.ts'
 
@@ -55,28 +53,8 @@ export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKe
   }
 }
 
-/** A guard that accepts any version. */
-export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
-
-/** A guard that accepts these versions only. */
-export const onlyVersion = (...versions: number[]): VersionGuard => ({ ifVersion: versions, unlessVersion: [] })
-
 /** A filter that matches every user. */
 export const everyone: UserFilter = { emailKey: null, words: null, fields: {} }
-
-/** How many concurrent calls a duty about a race makes. */
-export const CONCURRENT_CALLS = 20
-
-/** Makes `CONCURRENT_CALLS` concurrent calls, and returns the values and the codes of the errors. */
-export async function concurrently<Value> (
-  call: (i: number) => Promise<Value>
-): Promise<{ values: Value[], codes: unknown[] }> {
-  const results = await Promise.allSettled(Array.from({ length: CONCURRENT_CALLS }, (_, i) => call(i)))
-  return {
-    values: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
-    codes: results.flatMap((result) => (result.status === 'rejected' ? [Object(result.reason).code] : []))
-  }
-}
 
 /** Texts that a careless store changes. */
 export const TEXTS = [
@@ -99,12 +77,3 @@ export const UNKNOWN_IDS = [
   "'; DROP TABLE users; --",
   'usr_%'
 ]
-
-/** The change to a new name. */
-export const rename = (value: string) => ({ name: { value, key: value.toLowerCase() } })
-
-/** The nth idempotency key of a creation. It is new at `timeOf(0)`. */
-export function idempotencyOf (n: number): Idempotency {
-  const times = { now: timeOf(0), expiresAt: timeOf(100_000) }
-  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), ...times, note: null }
-}

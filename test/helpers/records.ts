@@ -1,57 +1,13 @@
 // Records and their parts, with the same members each time unless some are given.
-import type { IdPrefix } from '../../lib/core/ids.ts'
+import { apiKeyOf, everyone, idOf, keysOf, timeOf, userOf, wordsOf } from '../../adapters/testing/values.ts'
 import type {
-  ApiKeyRecord, DeliveryRecord, Idempotency, NewEvent, UserFilter, UserKeys, UserRecord, VersionGuard, WebhookRecord
+  DeliveryRecord, Idempotency, NewEvent, UserFilter, VersionGuard, WebhookRecord
 } from '../../lib/storage/storage.ts'
 
-/** The nth id of its kind: ids sort by n. */
-export const idOf = (prefix: IdPrefix, n: number): string =>
-  `${prefix}_01h455vb4pex5vsknk08${String(n).padStart(6, '0')}`
-
-/** The nth millisecond. */
-export const timeOf = (n: number): string => new Date(Date.UTC(2026, 0, 31, 9, 30, 0, n)).toISOString()
-
-export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecord {
-  return {
-    id: idOf('usr', n),
-    name: `User ${n}`,
-    email: `User${n}@Example.org`,
-    fields: {},
-    status: 'active',
-    statusReason: null,
-    version: 1,
-    createdAt: timeOf(n),
-    updatedAt: timeOf(n),
-    ...members
-  }
-}
-
-const wordsOf = (text: string): string[] => [...new Set(text.toLowerCase().match(/[a-z0-9]+/g) ?? [])]
-
-export const keysOf = ({ name, email }: UserRecord): UserKeys => ({
-  nameKey: name.toLowerCase(), nameWords: wordsOf(name), emailKey: email.toLowerCase(), emailWords: wordsOf(email)
-})
+export { apiKeyOf, everyone, idOf, keysOf, timeOf, userOf, wordsOf }
 
 /** The change to a new name. */
 export const rename = (value: string) => ({ name: { value, key: value.toLowerCase(), words: wordsOf(value) } })
-
-export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
-  return {
-    id: idOf('key', n),
-    name: `Key ${n}`,
-    scopes: ['users:read', 'users:write'],
-    start: `uk_${String(n).padStart(12, '0')}`,
-    digest: String(n).padStart(43, 'x'),
-    createdAt: timeOf(n),
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    rotatedFrom: null,
-    rotatedAt: null,
-    lifetime: null,
-    ...members
-  }
-}
 
 export function eventOf (n: number, type: string, members: Partial<NewEvent> = {}): NewEvent {
   const actor = { type: 'api_key', id: idOf('key', 7), name: 'Key 7' }
@@ -95,15 +51,12 @@ export function deliveryOf (n: number, members: Partial<DeliveryRecord> = {}): D
 }
 
 /** The nth idempotency key: it is new at `timeOf(0)`. */
-export function idempotencyOf (n: number): Idempotency {
+export function idempotencyOf (n: number, members: Partial<Idempotency> = {}): Idempotency {
   const times = { now: timeOf(0), expiresAt: timeOf(100_000) }
-  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), ...times, note: null }
+  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), ...times, note: null, ...members }
 }
 
 export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
-
-/** A filter that matches every user. */
-export const everyone: UserFilter = { emailKey: null, words: null, fields: {} }
 
 /** A filter that matches users with these words. */
 export const having = (...words: string[]): UserFilter => ({ ...everyone, words: [words] })

@@ -1,11 +1,17 @@
 // The records, writes and reads of the tests of our rules.
 import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { Repository } from '../../../lib/storage/repository.ts'
-import type {
-  ApiKeyRecord, EventRecord, Idempotency, NewEvent, UserKeys, UserRecord, VersionGuard
-} from '../../../lib/storage/storage.ts'
+import type { ApiKeyRecord, EventRecord, Idempotency, UserRecord, VersionGuard } from '../../../lib/storage/storage.ts'
 import type { ApiKeyWrite } from '../../../lib/storage/api-key-writes.ts'
 import type { UserWrite, WritesOptions } from '../../../lib/storage/user-writes.ts'
+import {
+  anyVersion, apiKeyOf, eventOf, everyone, firstPage, idempotencyOf as anyIdempotencyOf, idOf, keysOf, rename,
+  timeOf, userOf, wordsOf
+} from '../../helpers/records.ts'
+
+export {
+  anyVersion, apiKeyOf, eventOf, everyone, firstPage, idOf, keysOf, rename, timeOf, userOf, wordsOf
+}
 
 type Of<Write extends { type: string }, Type extends Write['type']> = Write & { type: Type }
 type More<Type extends UserWrite['type']> = Partial<Omit<Of<UserWrite, Type>, 'type' | 'id'>>
@@ -15,45 +21,10 @@ export const RACERS = 20
 
 export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
 
-/** The nth id of its kind: they sort by n. */
-export const idOf = (prefix: IdPrefix, n: number): string =>
-  `${prefix}_01h455vb4pex5vsknk08${String(n).padStart(6, '0')}`
-
 export const idsOf = (prefix: IdPrefix, numbers: readonly number[]): string[] => numbers.map((n) => idOf(prefix, n))
 
-/** The nth millisecond. */
-export const timeOf = (n: number): string => new Date(Date.UTC(2026, 0, 31, 9, 30, 0, n)).toISOString()
-
-export const wordsOf = (text: string): string[] => [...new Set(text.toLowerCase().match(/[^\s@.]+/g) ?? [])]
-
-export function userOf (n: number, members: Partial<UserRecord> = {}): UserRecord {
-  return {
-    id: idOf('usr', n),
-    name: `User ${n}`,
-    email: `User${n}@Example.org`,
-    fields: {},
-    status: 'active',
-    statusReason: null,
-    version: 1,
-    createdAt: timeOf(n),
-    updatedAt: timeOf(n),
-    ...members
-  }
-}
-
-export const keysOf = ({ name, email }: UserRecord): UserKeys => ({
-  nameKey: name.toLowerCase(), nameWords: wordsOf(name), emailKey: email.toLowerCase(), emailWords: wordsOf(email)
-})
-
-export const anyVersion: VersionGuard = { ifVersion: null, unlessVersion: [] }
 export const onlyVersion = (...versions: number[]): VersionGuard => ({ ifVersion: versions, unlessVersion: [] })
 
-export function eventOf (n: number, type: string, members: Partial<NewEvent> = {}): NewEvent {
-  const actor = { type: 'api_key', id: idOf('key', 7), name: 'Key 7' }
-  return { id: idOf('evt', n), type, timestamp: timeOf(n), actor, requestId: `req-${n}`, ...members }
-}
-
-export const rename = (value: string) => ({ name: { value, key: value.toLowerCase(), words: wordsOf(value) } })
 export const readdress = (value: string) => ({ email: { value, key: value.toLowerCase(), words: wordsOf(value) } })
 
 export const create = (user: UserRecord, more: More<'create'> = {}): Of<UserWrite, 'create'> =>
@@ -97,32 +68,12 @@ export const SINGLE: WritesOptions = { atomic: false, idempotency: null }
 export const ATOMIC: WritesOptions = { atomic: true, idempotency: null }
 
 /** The nth idempotency key: new at the moment 0, and expired at 1000. */
-export function idempotencyOf (n: number, members: Partial<Idempotency> = {}): Idempotency {
-  const times = { now: timeOf(0), expiresAt: timeOf(1000) }
-  return { key: `k${n}`.padEnd(43, '_'), fingerprint: 'f'.repeat(43), ...times, note: null, ...members }
-}
+export const idempotencyOf = (n: number, members: Partial<Idempotency> = {}): Idempotency =>
+  anyIdempotencyOf(n, { expiresAt: timeOf(1000), ...members })
 
 /** Options of a call with the nth idempotency key. */
 export const keyed = (n: number, members: Partial<Idempotency> = {}): WritesOptions =>
   ({ atomic: false, idempotency: idempotencyOf(n, members) })
-
-export function apiKeyOf (n: number, members: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
-  return {
-    id: idOf('key', n),
-    name: `Key ${n}`,
-    scopes: ['users:read', 'users:write'],
-    start: `uk_${String(n).padStart(12, '0')}`,
-    digest: String(n).padStart(43, 'x'),
-    createdAt: timeOf(n),
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    rotatedFrom: null,
-    rotatedAt: null,
-    lifetime: null,
-    ...members
-  }
-}
 
 export const addKey = (
   n: number, members: Partial<ApiKeyRecord> = {}, more: Partial<Of<ApiKeyWrite, 'create'>> = {}
@@ -155,9 +106,6 @@ export const revoke = (
 
 export const touch = (n: number, at: number, ifBefore: number): ApiKeyWrite =>
   ({ type: 'touch', id: idOf('key', n), usedAt: timeOf(at), ifBefore: timeOf(ifBefore) })
-
-export const everyone = { emailKey: null, words: null, fields: {} }
-export const firstPage = (limit = 1000) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
 export async function usersIn ({ users }: Repository, tenant?: string): Promise<UserRecord[]> {
   const filter = { ...everyone, ...(tenant !== undefined && { tenant }) }
