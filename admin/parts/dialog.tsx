@@ -14,12 +14,13 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** Goes to the heading of the view, unless the person goes elsewhere first: what has the focus is about to be gone. */
+/** Goes to the heading of the view, unless a person types elsewhere by then: what has the focus is about to be gone. */
 export function focusHeading (): void {
   const { activeElement: before } = document
   requestAnimationFrame(() => {
-    const { activeElement: now, body } = document
-    if (now === before || now === body) document.querySelector('h1')?.focus()
+    const { activeElement: now } = document
+    const isTyping = now !== before && now?.matches('input, select, textarea') === true
+    if (!isTyping) document.querySelector('h1')?.focus()
   })
 }
 
