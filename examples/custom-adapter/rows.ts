@@ -5,10 +5,10 @@ import {
 } from 'fastify-users/storage'
 import { type Entry, type LmdbDatabase, Table } from './database.ts'
 import type { LmdbEvents } from './events.ts'
-import type { LmdbUsers } from './users.ts'
+import type { LmdbUsers, Taken } from './users.ts'
 
 type Listed = Exclude<CollectionName, 'users'>
-export type Refusal = { code: 'changed' } | Omit<Outcome & { code: 'taken' }, 'at'>
+type Refusal = { code: 'changed' } | Taken
 
 /** Rows of the first collection are of a row of the second one, and go with it. */
 const PARTS = [['idempotency', 'users'], ['keyUses', 'apiKeys'], ['deliveries', 'webhooks']] as const

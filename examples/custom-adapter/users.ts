@@ -1,12 +1,12 @@
 import {
-  isAskedUser, type OpenOptions, pageOf, type Row, sortedPage, type Storage, StorageError, type UserFilter,
-  type UserKeys, type UserRecord, type UserSort, wordsOfUser
+  isAskedUser, type OpenOptions, type Outcome, pageOf, type Row, sortedPage, type Storage, StorageError,
+  type UserFilter, type UserKeys, type UserRecord, type UserSort, wordsOfUser
 } from 'fastify-users/storage'
 import { type Entry, type LmdbDatabase, Table } from './database.ts'
-import type { Refusal } from './rows.ts'
 
 type UserRow = Row<'users'>
 export type LmdbUsers = ReturnType<typeof lmdbUsers>
+export type Taken = Omit<Outcome & { code: 'taken' }, 'at'>
 
 /** What the store was opened for. */
 interface Needs { unique: string[], searchable: string | null }
@@ -38,7 +38,7 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
   ])
 
   /** The unique value of a user that another one of the tenant has. */
-  function takenIn ({ record: user, keys }: UserRow): Refusal | null {
+  function takenIn ({ record: user, keys }: UserRow): Taken | null {
     const isTaken = (index: string, text: string): boolean => [...users.ids(index, text)]
       .some((id) => id !== user.id && users.get(id)?.record.tenant === user.tenant)
     const emailKey = keys.emailKey ?? users.get(user.id)?.keys.emailKey ?? ''
