@@ -219,7 +219,8 @@ export const processCases: ProcessCases = {
     const deadline = performance.now() + DEADLINE_MS
     // The first call may only say that the store listens from now on.
     for (const change of [
-      () => make(one.storage, [move('apiKeys', nth.apiKeys(1))]), () => addNth(one.storage, 'apiKeys', 2)
+      () => make(one.storage, [move('apiKeys', nth.apiKeys(1), nextOf(nth.apiKeys(1), CHANGES.apiKeys))]),
+      () => addNth(one.storage, 'apiKeys', 2)
     ]) {
       const before = told.length
       await change()
