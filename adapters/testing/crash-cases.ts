@@ -85,7 +85,7 @@ export const crashCases: ProcessCases = {
     for (const [i, name] of FIELDS.entries()) {
       const filterable = FIELDS.slice(0, i + 1)
       const cut = one.storage.open({ migrate: true, filterable }).catch(() => {})
-      await setTimeout(8 * i)
+      await setTimeout(25 * i)
       await one.kill()
       await cut
       one = await start()
