@@ -99,11 +99,18 @@ export function createWebhookStore (store: Storage) {
     }
   }
 
-  /** The rows of those that are there, and whether a pending one has the event of one that is not. */
-  async function writesOf (webhook: string, given: readonly DeliveryRecord[]): Promise<RowWrite[]> {
-    if (given.length === 0) return []
-    const found = await store.find('deliveries', given.map(({ id }) => ({ id })))
-    const fresh = given.filter((_, i) => found[i] == null)
+  /**
+   * The writes of deliveries: each replaces the row with its id, or else is added, unless a pending one has its event.
+   * `seen`: the row that was decided on, which must still be there.
+   */
+  async function writesOf (
+    webhook: string, given: readonly DeliveryRecord[], seen: DeliveryRow | null
+  ): Promise<RowWrite[]> {
+    const others = given.filter(({ id }) => id !== seen?.record.id).map(({ id }) => ({ id }))
+    const rows = others.length === 0 ? [] : await store.find('deliveries', others)
+    const there = new Map([...rows, seen].flatMap((row) => row === null ? [] : [[row.record.id, row]]))
+    const found = given.map(({ id }) => there.get(id) ?? null)
+    const fresh = given.filter((_, i) => found[i] === null)
     const pending = new Set<string>()
     for (let at = 0; at < fresh.length; at += EVENTS_TOGETHER) {
       const values = fresh.slice(at, at + EVENTS_TOGETHER).map(({ event }) => event)
@@ -150,16 +157,12 @@ export function createWebhookStore (store: Storage) {
     ): Promise<WebhookRecord | null> => onWebhook<WebhookRecord | null>(id, tenant, async (was) => {
       const webhook = webhookIn(was)
       const nothing = { value: webhook, unit: { writes: [], events: [] } }
-      let delivery: DeliveryRecord | null = null
-      if (deliveryId !== null) {
-        const [row] = await store.find('deliveries', [{ id: deliveryId }])
-        if (row == null || row.of !== id) return { ...nothing, value: null }
-        delivery = deliveryIn(row)
-      }
+      const [seen = null] = deliveryId === null ? [] : await store.find('deliveries', [{ id: deliveryId }])
+      if (deliveryId !== null && seen?.of !== id) return { ...nothing, value: null }
       // Copies: who decides may change them.
-      const change = decide(structuredClone(webhook), structuredClone(delivery))
+      const change = decide(structuredClone(webhook), seen && structuredClone(deliveryIn(seen)))
       if (change === null) return nothing
-      const writes = await writesOf(id, structuredClone(change.deliveries ?? []))
+      const writes = await writesOf(id, structuredClone(change.deliveries ?? []), seen)
       // Who adds deliveries moves the endpoint, so that no other adds the same.
       const adds = writes.some((each) => each.was === null)
       const made = structuredClone(change.webhook ?? webhook)

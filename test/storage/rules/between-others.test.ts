@@ -3,7 +3,7 @@ import { makes, testAmid, writesKeys } from './between.ts'
 import {
   addKey, after, create, idOf, keysIn, remove, rename, revoke, rotate, timeOf, touch, update, userOf, usersIn
 } from './values.ts'
-import { addWebhooks, deliver, deliveriesIn, deliveryOf, webhookOf } from './webhook-values.ts'
+import { addWebhooks, deliver, deliveriesIn, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
 
 const ADMIN = { scopes: ['keys:write'] }
 const KEEP = { keepOneWith: ['keys:write'] }
@@ -77,6 +77,15 @@ testAmid({
     amid: [({ webhooks }) => webhooks.remove(FIRST)],
     comes: false
   },
+  'what is decided on a delivery is decided again when it is claimed': {
+    before: (repository) => addWebhooks(repository, 1).then(() => deliver(repository, [deliveryOf(1)])),
+    does: ({ webhooks }) => webhooks.change(FIRST, idOf('dlv', 1), (_webhook, delivery) =>
+      delivery === null ? null : { deliveries: [{ ...delivery, ...SUCCEEDED }] }),
+    amid: [({ webhooks }) => webhooks.claim(FIRST, { now: timeOf(9), until: timeOf(30), limit: 1 })],
+    comes: webhookOf(1),
+    then: deliveriesIn,
+    leaves: [deliveryOf(1, { ...SUCCEEDED, claims: 1 })]
+  },
   'a delivery has one claim': {
     before: (repository) => addWebhooks(repository, 1).then(() => deliver(repository, [deliveryOf(1), deliveryOf(2)])),
     does: ({ webhooks }) => webhooks.claim(FIRST, { now: timeOf(9), until: timeOf(20), limit: 9 }),
@@ -108,6 +117,7 @@ testAmid({
     amid: [makes(update(1, rename('Other')))],
     comes: 1,
     then: async (repository) => [await repository.tenants.remove('acme', 9), await usersIn(repository)],
-    leaves: [1, []]
+    leaves: [1, []],
+    onlyAtCommit: true
   }
 })

@@ -3,6 +3,8 @@ import { type Repository, repositoryOf } from '../../../lib/storage/repository.t
 import type { ApiKeyWrite } from '../../../lib/storage/api-key-writes.ts'
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
 import { interrupted, processes } from './on-stores.ts'
+import type { Test } from 'tap'
+import type { Storage } from '../../../lib/storage/storage.ts'
 
 /** What one process does, what another has done between its reading and its writing, and what comes of it. */
 export interface Amid {
@@ -13,6 +15,8 @@ export interface Amid {
   /** What is there afterwards. */
   then?: (repository: Repository) => Promise<unknown>
   leaves?: unknown
+  /** After a read something else comes of it. */
+  onlyAtCommit?: true
 }
 
 export const makes = (...writes: UserWrite[]) => async ({ users }: Repository) => {
@@ -27,16 +31,24 @@ export const writesKeys = (...writes: ApiKeyWrite[]) => async ({ apiKeys }: Repo
 }
 export const calls = (...given: Parameters<Repository['users']['write']>) => async ({ users }: Repository) =>
   (await users.write(...given)).outcomes
-/** Tests each of them on every store, with two processes. */
+
+// No call reads more often before its first commit.
+const READS_MAX = 6
+
+/** Tests each of them with two processes: before the commit on every store, and after each read in memory. */
 export function testAmid (all: Record<string, Amid>): void {
-  for (const [name, { before, does, amid, comes, then, leaves }] of Object.entries(all)) {
-    processes(`between reading and writing: ${name}`, async (t, [first, second]) => {
+  for (const [name, { before, does, amid, comes, then, leaves, onlyAtCommit = false }] of Object.entries(all)) {
+    const happenAt = (afterRead?: number) => async (t: Test, [first, second]: [Storage, Storage]): Promise<void> => {
       const other = repositoryOf(second)
       await before?.(other)
-      const value = await does(repositoryOf(interrupted(first, amid.map((happens) => () => happens(other)))))
+      const happenings = amid.map((happens) => () => happens(other))
+      const value = await does(repositoryOf(interrupted(first, happenings, afterRead)))
       if (typeof comes === 'function') t.ok(comes(value))
       else t.strictSame(value, comes)
       if (then !== undefined) t.strictSame(await then(other), leaves)
-    })
+    }
+    processes(`between reading and writing: ${name}`, happenAt())
+    if (onlyAtCommit) continue
+    for (let n = 1; n <= READS_MAX; n++) processes(`after the read ${n}: ${name}`, happenAt(n), ['memory'])
   }
 }

@@ -153,13 +153,28 @@ export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, 
 export const rulesOutside = (name: string, rule: Rule<Subject>): void => onKinds(name, outsideKinds, rule)
 
 /** Tests a rule with the stores that two processes have on one database. */
-export const processes = (name: string, rule: Rule<[Storage, Storage]>): void => onKinds(name, processKinds, rule)
+export const processes = (name: string, rule: Rule<[Storage, Storage]>, only?: readonly string[]): void =>
+  onKinds(name, processKinds.filter((kind) => only?.includes(kind.name) ?? true), rule)
 
-/** The store of a process in which these happen, one before each commit: after what the write has read. */
-export function interrupted (storage: Storage, happenings: Array<() => Promise<unknown>>): Storage {
+/**
+ * The store of a process in which these happen, one before each commit: after what the write has read. `afterRead`: the
+ * first one happens right after so many reads of rows, before the next.
+ */
+export function interrupted (
+  storage: Storage, happenings: Array<() => Promise<unknown>>, afterRead = Infinity
+): Storage {
   const left = [...happenings]
+  let reads = 0
+  async function read<Value> (call: Promise<Value>): Promise<Value> {
+    const value = await call
+    if (++reads === afterRead) await left.shift()?.()
+    return value
+  }
   return {
     ...storage,
+    find: (name, keys) => read(storage.find(name, keys)),
+    list: (name, query) => read(storage.list(name, query)),
+    users: { ...storage.users, find: (id) => read(storage.users.find(id)) },
     async commit (units) {
       if (units.length > 0) await left.shift()?.()
       return storage.commit(units)
