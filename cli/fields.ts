@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isObject } from '../lib/core/json.ts'
 import { createHostFields, type HostFields } from '../lib/fields/host-fields.ts'
 import { LIST_PARAMETERS } from '../lib/users/list-query.ts'
-import { USER_MEMBERS } from '../lib/users/rules.ts'
+import { RESERVED_NAMES } from '../lib/users/rules.ts'
 import { UsageError } from './failure.ts'
 
 /**
@@ -15,5 +15,5 @@ export async function fieldsIn (path: string, unique: readonly string[] = []): P
     throw new UsageError('--fields must be a file with the JSON Schema of an object with properties')
   }
   const found = { filterable: [], unique }
-  return createHostFields({ schema, ...found }, { members: USER_MEMBERS, parameters: LIST_PARAMETERS })
+  return createHostFields({ schema, ...found }, { members: RESERVED_NAMES, parameters: LIST_PARAMETERS })
 }

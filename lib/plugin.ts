@@ -21,14 +21,14 @@ import { openStorage } from './mount/storage-lifecycle.ts'
 import { purgeRegularly } from './mount/trash-purging.ts'
 import { repositoryOf } from './storage/repository.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
-import { USER_MEMBERS } from './users/rules.ts'
+import { RESERVED_NAMES } from './users/rules.ts'
 
 const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const options = checkOptions(given)
   const repository = repositoryOf(options.storage)
   const { server } = options.storage
   const { apiKeys, limits: { inFlight = server?.concurrency ?? Infinity } } = options
-  const members = options.tenants ? [...USER_MEMBERS, 'tenant'] : USER_MEMBERS
+  const members = options.tenants ? [...RESERVED_NAMES, 'tenant'] : RESERVED_NAMES
   const reserved = { members, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined ? null : await createHostFields(options.fields, reserved)
   requireFit(host, options)

@@ -1,6 +1,7 @@
 import { newId } from '../../lib/core/ids.ts'
 import { isStorageError, StorageError } from '../../lib/storage/storage-error.ts'
 import type { NewEvent, UserRecord, VersionGuard } from '../../lib/storage/storage.ts'
+import { NEW_USER } from '../../lib/storage/user-members.ts'
 import type { createUserWrites } from '../../lib/storage/user-loop.ts'
 import type { PoolExecutor, Query } from './connection/executor.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -44,8 +45,7 @@ export async function tryWrites ({ write }: Pick<ReturnType<typeof createUserWri
   const event = (type: string): NewEvent =>
     ({ id: newId('evt'), type, timestamp, actor: null, requestId: null })
   const user: UserRecord = {
-    ...{ id, name: 'Trial', email, fields: {}, status: 'active', statusReason: null, version: 1 },
-    ...{ createdAt: timestamp, updatedAt: timestamp }
+    ...{ id, name: 'Trial', email, fields: {}, ...NEW_USER, version: 1, createdAt: timestamp, updatedAt: timestamp }
   }
   const changes = { name: { value: 'Trial of a change', key: 'trial of a change' } }
   const { outcomes } = await write([

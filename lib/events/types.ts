@@ -1,5 +1,7 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
+import type { UserRecord } from '../storage/storage.ts'
+import type { PersonalMember, UserMember } from '../storage/user-members.ts'
 import type { Webhook } from '../storage/webhook.ts'
 import type { UserEventType } from '../users/rules.ts'
 import type { User, UserFields } from '../users/types.ts'
@@ -42,13 +44,13 @@ export type UsersEvent<Type extends EventType = EventType, Fields = UserFields> 
 type UserChangeType = 'user.updated' | 'user.suspended' | 'user.activated'
 
 /** The values of a user in the log: null after its erasure. */
-type LoggedValues<Fields> = { name: string | null, email: string | null, statusReason: string | null } & {
+type LoggedValues<Fields> = { [Name in PersonalMember]: UserRecord[Name] | null } & {
   [Name in keyof Fields]: Fields[Name] | null
 }
 
 /** The subject of each kind of event in the log. */
 type LoggedData<Fields> = Record<
-  UserEventType, Pick<User<Fields>, 'id' | 'status' | 'version' | 'createdAt' | 'updatedAt'> & LoggedValues<Fields>
+  UserEventType, Pick<UserRecord, Exclude<UserMember, PersonalMember>> & LoggedValues<Fields>
 > & Omit<EventData<Fields>, UserEventType>
 
 /**

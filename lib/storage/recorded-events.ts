@@ -3,6 +3,7 @@ import { newId, secondId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
 import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
 import type { ChangeType } from './user-writes.ts'
+import { USER_MEMBERS } from './user-members.ts'
 import type { Webhook } from './webhook.ts'
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.
@@ -96,7 +97,8 @@ function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: s
 }
 
 /** The members of a user that an erasure takes away, beside the own fields. */
-const PERSONAL = { name: true, email: true, statusReason: true }
+const PERSONAL = Object.fromEntries(Object.entries(USER_MEMBERS).filter(([, { isPersonal }]) => isPersonal)
+  .map(([name]) => [name, true]))
 
 function withoutValues (members: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(members).map((name) => [name, null]))

@@ -2,6 +2,7 @@ import { isObject } from '../core/json.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type JsonSchema, withNullType } from '../fields/json-schema.ts'
 import { TEXT, type Types, typesOf } from '../fields/schema-types.ts'
+import { USER_MEMBER_NAMES, USER_MEMBERS } from '../storage/user-members.ts'
 
 /** A column of a table of users. */
 export interface Column {
@@ -17,10 +18,12 @@ export interface Column {
 
 const TEXT_OR_NULL: Types = new Set([...TEXT, 'null'] as const)
 
+const TYPES = { text: TEXT, 'text or null': TEXT_OR_NULL, number: new Set(['number'] as const) }
+const OWN_TYPES: Readonly<Record<string, Types>> =
+  Object.fromEntries(Object.entries(USER_MEMBERS).map(([name, { is }]) => [name, TYPES[is]]))
+
 const BEFORE = ['id', 'name', 'email']
-const AFTER = ['status', 'statusReason', 'version', 'createdAt', 'updatedAt']
-/** The types of the members of every user that are not texts alone. */
-const OWN_TYPES: Readonly<Record<string, Types>> = { statusReason: TEXT_OR_NULL, version: new Set(['number'] as const) }
+const AFTER = USER_MEMBER_NAMES.filter((name) => !BEFORE.includes(name))
 
 /** The members behind a user's fields. `ofTenants`: users have a tenant. */
 const after = (ofTenants: boolean): string[] => ofTenants ? [...AFTER, 'tenant'] : AFTER

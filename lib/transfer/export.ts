@@ -2,6 +2,7 @@ import type { ReadCall } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
 import { choiceParameter, type Parameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import type { UserReads, UserRecord } from '../storage/storage.ts'
+import { USER_MEMBER_NAMES } from '../storage/user-members.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { userSelectionParameters } from '../users/list-query.ts'
 import type { Presenter } from '../users/presenter.ts'
@@ -36,9 +37,9 @@ const columnsParameter: Parameter = {
   schema: {
     type: 'string',
     minLength: 1,
-    description: 'Which columns, in this order, separated by commas: `id`, `name`, `email`, `status`, ' +
-      '`statusReason`, `version`, `createdAt`, `updatedAt`, and own fields. In CSV members of an object have their ' +
-      'own, such as `address.city`.'
+    description: 'Which columns, in this order, separated by commas: ' +
+      `${USER_MEMBER_NAMES.map((name) => `\`${name}\``).join(', ')}, and own fields. In CSV members of an object ` +
+      'have their own, such as `address.city`.'
   },
   problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
 }

@@ -7,15 +7,15 @@ import { type CheckedText, checkEmail, checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import type { CheckedFields, HostFields } from '../fields/host-fields.ts'
 import type { JsonObject, UserChanges, UserKeys, UserMembers, UserRecord } from '../storage/storage.ts'
-import { ACTIVE, checkStatus } from './status.ts'
+import { NEW_USER, USER_MEMBER_NAMES } from '../storage/user-members.ts'
+import { checkStatus } from './status.ts'
 
 // What the texts may be, core/text.ts checks.
 const wholeBody = Type.Object({
   name: Type.String(),
   email: Type.String(),
-  // checkStatus() judges both.
-  status: Type.Optional(Type.Unknown()),
-  statusReason: Type.Optional(Type.Unknown())
+  // checkStatus() judges them.
+  ...Object.fromEntries(Object.keys(NEW_USER).map((name) => [name, Type.Optional(Type.Unknown())]))
 }, { additionalProperties: false })
 /** The faults in the shape of a POST or PUT body. */
 const wholeShape = shapeCheck(wholeBody)
@@ -80,7 +80,7 @@ export function checkCreate (body: unknown, hostFields: HostFields | null): Chec
   const checked = hostFields === null ? { fields: {} } : hostFields.whole(theirs ?? {})
   if ('faults' in checked) return { faults: theirs === null ? faults : [...faults, ...checked.faults] }
   if (name === undefined || email === undefined || faults.length > 0) return { faults }
-  return { name, email, fields: checked.fields, ...ACTIVE, ...standing }
+  return { name, email, fields: checked.fields, ...NEW_USER, ...standing }
 }
 
 /** What an update does. `patchFields` makes the new fields of the stored ones; null: they do not depend on those. */
@@ -134,7 +134,7 @@ export function checkUpdate (
   const { ours, theirs } = splitBody(input, hostFields)
   const { body, faults: idFaults, storedFaults } = splitStored(ours, id, hasTenant)
   const { changes: given, faults } = checkMembers(body, whole ? wholeShape : patchShape)
-  const changes: UserChanges = whole ? { ...ACTIVE, ...given } : given
+  const changes: UserChanges = whole ? { ...NEW_USER, ...given } : given
   const all = [...idFaults, ...faults]
   let patchFields: CheckedUpdate['patchFields'] = null
   // A replacement has no fields then: those that another mount has stored are removed.
@@ -176,10 +176,8 @@ export function newUserOf (checked: CheckedCreation): { user: UserRecord, keys: 
   }
 }
 
-/** The members that every user has. An own field needs another name. */
-export const USER_MEMBERS: readonly string[] = [
-  'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
-]
+/** The names that an own field can't have. */
+export const RESERVED_NAMES: readonly string[] = [...USER_MEMBER_NAMES, 'deletedAt', 'deletedBy']
 
 /** The kinds of change of a user. */
 export type UserEventType =

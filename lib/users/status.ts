@@ -10,9 +10,6 @@ export function isStatus (value: unknown): value is UserStatus {
   return STATUSES.some((status) => status === value)
 }
 
-/** The status of a user that nothing was said of, and which a replacement without one gives back. */
-export const ACTIVE = Object.freeze({ status: 'active', statusReason: null } as const)
-
 /** Adds the status in a body to the changes, and its faults to the others. An absent member changes nothing. */
 export function checkStatus (body: Readonly<Record<string, unknown>>, changes: UserChanges, faults: Fault[]): void {
   const { status, statusReason } = body

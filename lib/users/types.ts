@@ -1,4 +1,4 @@
-import type { Actor, UserRecord, UserStatus } from '../storage/storage.ts'
+import type { Actor, UserMembers, UserRecord } from '../storage/storage.ts'
 
 /**
  * The types of the host's own fields, for `app.users`. Empty until the host declares them, once, by the schema of the
@@ -30,15 +30,8 @@ export type DeletedUser<Fields = UserFields> = User<Fields> & {
   deletedBy: Actor | null
 }
 
-/** What may be said of a user's status. A new user is active, if nothing is. */
-export interface StatusInput {
-  status?: UserStatus
-  /** Why, for people: 1 to 200 characters, or null. */
-  statusReason?: string | null
-}
-
-/** A new user. */
-export type UserInput<Fields = UserFields> = { name: string, email: string } & StatusInput & Given<Fields>
+/** A new user: active, unless something else is given. */
+export type UserInput<Fields = UserFields> = { name: string, email: string } & Partial<UserMembers> & Given<Fields>
 
 type Optional<Fields> = {
   [Name in keyof Fields]-?: undefined extends Fields[Name] ? Name : never
@@ -56,7 +49,7 @@ type Unchanged = Partial<Pick<UserRecord, 'id' | 'version' | 'createdAt' | 'upda
 
 /** A change of a user. */
 export type UserPatch<Fields = UserFields> =
-  Unchanged & { name?: string, email?: string } & StatusInput & MergePatch<Given<Fields>>
+  Unchanged & { name?: string, email?: string } & Partial<UserMembers> & MergePatch<Given<Fields>>
 
 /** The fields that lists can be filtered by, if the option `fields.filterable` names them. */
 export type FieldFilter<Fields = UserFields> = {

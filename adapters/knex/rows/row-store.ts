@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Outcome, Row, Storage, RowWrite, Unit } from '../../../lib/storage/storage.ts'
 import { isLost, isOtherList } from '../connection/driver-errors.ts'
 import type { Executor } from '../connection/executor.ts'
@@ -79,9 +80,9 @@ export function rowsOn (
   /** True if a row is there as a write has put it, whose answer was lost. */
   async function isThere (write: RowWrite | undefined): Promise<boolean> {
     if (write === undefined || write.put === null || write.was !== null) return false
-    const row = (record: Row<RowWrite['in']>): string => JSON.stringify(record.record)
+    const plain = ({ record }: Row<RowWrite['in']>): unknown => JSON.parse(JSON.stringify(record))
     const [there] = await find(write.in, [{ id: write.put.record.id }])
-    return there != null && row(there) === row(write.put)
+    return there != null && isDeepStrictEqual(plain(there), plain(write.put))
   }
 
   /** Names the address first, where a field of the user is taken too: the database says which it has met. */
