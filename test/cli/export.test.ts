@@ -10,7 +10,7 @@ import { fields } from '../helpers/fields.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 import { userOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
-import { addUser } from '../helpers/writes.ts'
+import { addUser, addUsers } from '../helpers/writes.ts'
 import '../helpers/watch-all.ts'
 
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
@@ -81,10 +81,7 @@ test('a reader that has enough, such as head, ends it quietly', async (t) => {
   const { url, open } = await database.create(t)
   await run(['migrate'], { DATABASE_URL: url })
   const storage = open()
-  await Promise.all(Array.from({ length: 3000 }, (_, n) => {
-    const user = userOf(n)
-    return addUser(storage, user)
-  }))
+  await addUsers(storage, Array.from({ length: 3000 }, (_, n) => userOf(n)))
   await storage.close()
   const [node, given] = plainNode(PROGRAM, 'export')
   const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })

@@ -33,6 +33,19 @@ export async function addUser (
   return (await written(storage, { type: 'create', user, keys, event: event ?? null })).user
 }
 
+// More in one call would take longer than a write may on a busy machine.
+const TOGETHER = 100
+
+/** Adds many users, one call after another. */
+export async function addUsers (storage: Storage, users: readonly UserRecord[]): Promise<void> {
+  for (let at = 0; at < users.length; at += TOGETHER) {
+    const writes = users.slice(at, at + TOGETHER)
+      .map((user) => ({ type: 'create', user, keys: keysOf(user), event: null }) as const)
+    const { outcomes } = await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
+    outcomes.forEach(done)
+  }
+}
+
 /** Adds a user once, however often it is called with the same key. */
 export async function addUserOnce (
   storage: Storage, user: UserRecord, idempotency: Idempotency

@@ -12,26 +12,17 @@ import type { UnassignedUser } from '../../lib/storage/tenant-loop.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
-import { everyone, firstPage, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
+import { everyone, firstPage, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
-import { changeUser, removeUser } from '../helpers/writes.ts'
+import { addUsers, changeUser, removeUser } from '../helpers/writes.ts'
 
 const PLATFORM = 'platform-key-of-at-least-32-characters'
 const ACME = 'acme-static-key-of-at-least-32-characters'
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */
-async function fill (storage: Storage, count: number): Promise<void> {
-  for (let n = 1; n <= count;) {
-    const writes = []
-    for (; writes.length < 100 && n <= count; n++) {
-      const user = userOf(n)
-      writes.push({ type: 'create', user, keys: keysOf(user), event: null } as const)
-    }
-    const { outcomes } = await repositoryOf(storage).users.write(writes, { atomic: true, idempotency: null })
-    if (outcomes.some(({ code }) => code !== 'done')) throw new Error('users are missing')
-  }
-}
+const fill = (storage: Storage, count: number): Promise<void> =>
+  addUsers(storage, Array.from({ length: count }, (_, n) => userOf(n + 1)))
 
 const countIn = async (storage: Storage, tenant: string): Promise<number> =>
   (await storage.users.list({ ...everyone, tenant }, firstPage(1))).total
