@@ -26,6 +26,7 @@ export async function addEvents (query: Query, events: readonly EventRecord[]): 
 }
 
 /** Writes events anew, and returns how many. */
+// MySQL, MariaDB: the reads here and in prune need FOR UPDATE, or they see an old snapshot.
 export async function rewriteEvents (query: Query, { of, make }: Rewrite, limit: number): Promise<number> {
   const [[column = '', value] = []] = Object.entries(of)
   const text = column === 'actor' ? keyOf(value ?? '') : value ?? ''

@@ -24,6 +24,7 @@ export interface Selection {
   offset: number
 }
 
+// MySQL, MariaDB: a window is computed for all rows, so leave ROW_NUMBER out of the parts of a walk.
 const partOf = ({ columns, from, where, behind, order, limit, offset }: Selection): Sql => ({
   sql: `SELECT ${columns}, ROW_NUMBER() OVER (ORDER BY ${order}) AS place FROM ${from.sql} ` +
     `WHERE ${where.sql} AND ${behind.sql} ORDER BY place LIMIT ? OFFSET ?`,

@@ -17,7 +17,7 @@ export interface UserReads {
    * waits for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with
    * that error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each
    * part is what the transaction sees at that moment.
-   * @throws StorageError `unavailable`, also if more than two calls run already
+   * May throw `unavailable` if more than two calls run already.
    */
   walk (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
 }
