@@ -1,32 +1,14 @@
 import type { Several } from '../../../lib/core/gather.ts'
 import type { IdPrefix } from '../../../lib/core/ids.ts'
 import type { TenantPageRequest } from '../../../lib/storage/storage.ts'
-import type { Driver, Param, Statement } from '../drivers/driver.ts'
+import type { Driver, Statement } from '../drivers/driver.ts'
 import type { Column } from '../tables/columns.ts'
 import type { Span } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import type { Profile } from '../tables/profiles.ts'
 import type { ValueSql } from './value-sql.ts'
+import type { BatchSql } from './batch-sql.ts'
 import type { WordsSql } from './words-sql.ts'
-
-/** A column of a batch, and its type where types have to be named. */
-export type TypedColumn = readonly [name: string, type: string]
-
-/** The parts of a statement that writes many rows. Its values are those of the rows and no others. */
-export interface BatchSql {
-  /** The rows of values as a table `q`, whose columns have these names with `q_` before them. */
-  rows (columns: readonly TypedColumn[]): string
-  /** The parameters of the statement for these rows. */
-  values (rows: ReadonlyArray<readonly Param[]>): Param[]
-  /** An extra condition of an update, so that each row is looked up by its id (the first column of `q`). */
-  idCondition: string
-  /** True if a connection may keep the plan of an update; not if the plan depends on the current size of the table. */
-  keepsPlan: boolean
-  /** A first table expression that limits the wait for locks of other transactions. */
-  lockTimeout: string
-  /** The order of an insertion: concurrent ones then take their locks in the same order. */
-  order (column: string): string
-}
 
 /** How transactions begin, and what they lock. */
 export interface TransactionSql {

@@ -1,6 +1,7 @@
 import type { EventRecord } from '../../../lib/storage/storage.ts'
 import type { Query } from '../connection/executor.ts'
-import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
+import type { TypedColumn } from '../dialects/batch-sql.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import { actorKey } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 

@@ -120,9 +120,9 @@ export function rowLanes ({ executor, names, collections, statements, books }: L
     const name = `${nameOf(shape, isRecorded)} ${isBounded}`
     const known = texts.get(name)
     if (known !== undefined) return known
-    const { given, one } = statements
-    const of = writesTwoTables && !isBounded ? one([...given(shape), ...isRecorded ? EVENT_VALUES : []], 1) : null
-    const made = isRecorded && writesTwoTables
+    const hasEvent = isRecorded && writesTwoTables
+    const of = isBounded ? null : batch.one([...statements.given(shape), ...hasEvent ? EVENT_VALUES : []], 1)
+    const made = hasEvent
       ? recordedText(shape, isBounded, of)
       : statements.statement(shape, { isStrict: false, isBounded, one: of })
     texts.set(name, made)
@@ -146,8 +146,7 @@ export function rowLanes ({ executor, names, collections, statements, books }: L
     const valuesOf = ({ planned, event }: Grouped): Param[] =>
       event === null || !writesTwoTables ? planned.values : [...planned.values, ...eventValues(event)]
     const [first] = all
-    const isSingle = writesTwoTables && !isBounded && first !== undefined
-    const params = isSingle ? valuesOf(first) : batch.values(all.map(valuesOf))
+    const params = isBounded || first === undefined ? batch.values(all.map(valuesOf)) : valuesOf(first)
     const isOne = writesTwoTables || (!isRecorded && !(books.countsByHand && shape.in === 'users'))
     if (isOne) return query(text, params, { ...options, waitsFor })
     return transaction(async (on) => {

@@ -1,5 +1,6 @@
 import type { CollectionName } from '../../../lib/storage/storage.ts'
-import type { Dialect, TypedColumn } from '../dialects/dialect.ts'
+import type { TypedColumn } from '../dialects/batch-sql.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import { markInForce } from '../schema/word-list.ts'
 import { WORD_LIST } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
@@ -95,12 +96,7 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
     return updateFrom(shape, rows, `${holds(shape)}${row === null ? batch.idCondition : ''}`)
   }
 
-  /** One row as a table expression, whose values begin with the nth. */
-  function one (columns: readonly TypedColumn[], n: number): string {
-    return `(SELECT ${columns.map(([name, type], i) => `${dialect.p(n + i)}::${type} AS q_${name}`).join(', ')}) AS q`
-  }
-
-  return { given, columnsOf, guardOf, holds, insertFrom, updateFrom, dropFrom, statement, one }
+  return { given, columnsOf, guardOf, holds, insertFrom, updateFrom, dropFrom, statement }
 }
 
 export type RowStatements = ReturnType<typeof rowStatements>

@@ -65,11 +65,11 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
   const texts = new Map<string, string>()
 
   function textOf (writes: readonly Planned[], events: number): string {
-    const { given, holds, insertFrom, updateFrom, dropFrom, one } = statements
+    const { given, holds, insertFrom, updateFrom, dropFrom } = statements
     let n = 1
     const parts: string[] = []
     for (const [i, { shape, values }] of writes.entries()) {
-      const row = one(given(shape), n)
+      const row = batch.one(given(shape), n)
       const made = {
         insert: () => insertFrom(shape, row, true),
         update: () => updateFrom(shape, row, holds(shape)),
@@ -85,7 +85,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
       : `1 / (SELECT count(*) FROM w${i}) AS w${i}`)
     if (events > 0) {
       const rows = Array.from({ length: events }, (_, i) => {
-        const row = one(EVENT_VALUES, n)
+        const row = batch.one(EVENT_VALUES, n)
         n += EVENT_VALUES.length
         return `SELECT ${i} AS n, q.* FROM ${row}`
       })
@@ -157,8 +157,9 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
       isChanged = false
       await lock(on, planned)
       for (const { shape, values, id, waitsFor } of writes) {
-        const text = statements.statement(shape, { isStrict: true, isBounded: false, one: null })
-        const rows = await on(text, batch.values([values]), { waitsFor })
+        const one = batch.one(statements.given(shape), 1)
+        const text = statements.statement(shape, { isStrict: true, isBounded: false, one })
+        const rows = await on(text, values, { waitsFor })
         if (rows.length === 0 && shape.kind === 'insert' && collections[shape.in].beside === undefined) throw leftOut()
         isChanged = rows.length === 0
         if (isChanged) throw new StorageError('fault', 'the unit is undone')

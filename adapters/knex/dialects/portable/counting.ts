@@ -4,7 +4,8 @@ import type { Statement } from '../../drivers/driver.ts'
 import { BLOCK } from '../../tables/block-sizes.ts'
 import type { Column } from '../../tables/columns.ts'
 import type { Names } from '../../tables/names.ts'
-import type { CountingByHand, CountingSql, TypedColumn } from '../dialect.ts'
+import type { TypedColumn } from '../batch-sql.ts'
+import type { CountingByHand, CountingSql } from '../dialect.ts'
 import { postgresDialect } from '../postgres/dialect.ts'
 
 /** The rows that are added. */

@@ -55,6 +55,10 @@ export const postgresDialect: Dialect = {
       const lists = columns.map(([, type], i) => `pg_catalog.unnest($${i + 1}::${type}[])`).join(', ')
       return `ROWS FROM (${lists}) AS q (${columns.map(([name]) => `q_${name}`).join(', ')})`
     },
+    one (columns, n) {
+      const values = columns.map(([name, type], i) => `$${n + i}::${type} AS q_${name}`)
+      return `(SELECT ${values.join(', ')}) AS q`
+    },
     values: (rows) => rows.slice(0, 1).flatMap((first) => first.map((_, i) => rows.map((row) => String(row[i])))),
     idCondition: '',
     keepsPlan: false,

@@ -54,6 +54,7 @@ export const sqliteDialect: Dialect = {
       const values = columns.map(([name], i) => `json_extract(value, '$[${i}]') AS q_${name}`)
       return `(SELECT ${values.join(', ')} FROM json_each(?1) LIMIT -1) AS q`
     },
+    one: (columns, n) => `(SELECT ${columns.map(([name], i) => `?${n + i} AS q_${name}`).join(', ')}) AS q`,
     values: (rows) => [rows],
     idCondition: " AND id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))",
     keepsPlan: true,
