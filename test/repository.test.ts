@@ -62,10 +62,13 @@ test('every subpath of the package is documented and can be imported', async (t)
   }
 })
 
-test('SECURITY.md names tests that exist', async (t) => {
-  const named = [...(await read('SECURITY.md')).matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = '']) => path)
-  t.ok(named.length > 5)
-  for (const path of named) await t.resolves(access(join(ROOT, path)), path)
+test('the documents name files that exist', async (t) => {
+  const ours = /`((?:lib|adapters|admin|cli|examples|scripts|test)\/[\w./-]+)`/g
+  for (const document of ['SECURITY.md', 'CONTRIBUTING.md', 'docs/architecture.md']) {
+    const named = [...(await read(document)).matchAll(ours)].map(([, path = '']) => path)
+    t.ok(named.length > 5)
+    for (const path of named) await t.resolves(access(join(ROOT, path)), path)
+  }
 })
 
 test('the runner of the suite exits as its command does', async (t) => {
