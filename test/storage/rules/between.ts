@@ -2,8 +2,8 @@
 import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
 import type { ApiKeyWrite } from '../../../lib/storage/api-key-writes.ts'
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
-import { interrupted, processes } from './on-stores.ts'
-import type { Test } from 'tap'
+import { inMemory, interrupted, processes } from './on-stores.ts'
+import { test, type Test } from 'tap'
 import type { Storage } from '../../../lib/storage/storage.ts'
 
 /** What one process does, what another has done between its reading and its writing, and what comes of it. */
@@ -32,23 +32,24 @@ export const writesKeys = (...writes: ApiKeyWrite[]) => async ({ apiKeys }: Repo
 export const calls = (...given: Parameters<Repository['users']['write']>) => async ({ users }: Repository) =>
   (await users.write(...given)).outcomes
 
-// No call reads more often before its first commit.
-const READS_MAX = 6
-
 /** Tests each of them with two processes: before the commit on every store, and after each read in memory. */
 export function testAmid (all: Record<string, Amid>): void {
   for (const [name, { before, does, amid, comes, then, leaves, onlyAtCommit = false }] of Object.entries(all)) {
-    const happenAt = (afterRead?: number) => async (t: Test, [first, second]: [Storage, Storage]): Promise<void> => {
+    /** `afterRead`: when the first of them happens. Returns how often was read before the commit. */
+    async function run (t: Test, [first, second]: [Storage, Storage], afterRead?: number): Promise<number> {
       const other = repositoryOf(second)
       await before?.(other)
-      const happenings = amid.map((happens) => () => happens(other))
-      const value = await does(repositoryOf(interrupted(first, happenings, afterRead)))
-      if (typeof comes === 'function') t.ok(comes(value))
-      else t.strictSame(value, comes)
+      const { storage, reads } = interrupted(first, amid.map((happens) => () => happens(other)), afterRead)
+      const value = await does(repositoryOf(storage))
+      if (typeof comes === 'function') t.ok(comes(value), `after read ${afterRead}`)
+      else t.strictSame(value, comes, `after read ${afterRead}`)
       if (then !== undefined) t.strictSame(await then(other), leaves)
+      return reads()
     }
-    processes(`between reading and writing: ${name}`, happenAt())
+    processes(`between reading and writing: ${name}`, async (t, stores) => { await run(t, stores) })
     if (onlyAtCommit) continue
-    for (let n = 1; n <= READS_MAX; n++) processes(`after the read ${n}: ${name}`, happenAt(n), ['memory'])
+    test(`after each read: ${name}`, async (t) => {
+      for (let n = 1, reads = 1; n <= reads; n++) reads = await run(t, await inMemory(), n)
+    })
   }
 }

@@ -153,31 +153,45 @@ export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, 
 export const rulesOutside = (name: string, rule: Rule<Subject>): void => onKinds(name, outsideKinds, rule)
 
 /** Tests a rule with the stores that two processes have on one database. */
-export const processes = (name: string, rule: Rule<[Storage, Storage]>, only?: readonly string[]): void =>
-  onKinds(name, processKinds.filter((kind) => only?.includes(kind.name) ?? true), rule)
+export const processes = (name: string, rule: Rule<[Storage, Storage]>): void => onKinds(name, processKinds, rule)
+
+/** Two stores on one memory, as two processes have them. */
+export async function inMemory (): Promise<[Storage, Storage]> {
+  const storage = memory()
+  await storage.open(NEEDS)
+  return [asOfServer(storage), asOfServer(storage)]
+}
 
 /**
  * The store of a process in which these happen, one before each commit: after what the write has read. `afterRead`: the
- * first one happens right after so many reads of rows, before the next.
+ * first one happens right after so many reads of rows, before the next. `reads`: how many there were before the first
+ * commit.
  */
 export function interrupted (
   storage: Storage, happenings: Array<() => Promise<unknown>>, afterRead = Infinity
-): Storage {
+): { storage: Storage, reads: () => number } {
   const left = [...happenings]
   let reads = 0
+  let beforeCommit: number | null = null
   async function read<Value> (call: Promise<Value>): Promise<Value> {
     const value = await call
     if (++reads === afterRead) await left.shift()?.()
     return value
   }
-  return {
+  const interruptedStorage: Storage = {
     ...storage,
     find: (name, keys) => read(storage.find(name, keys)),
     list: (name, query) => read(storage.list(name, query)),
-    users: { ...storage.users, find: (id) => read(storage.users.find(id)) },
+    users: {
+      ...storage.users,
+      find: (id) => read(storage.users.find(id)),
+      list: (filter, page) => read(storage.users.list(filter, page))
+    },
     async commit (units) {
+      beforeCommit ??= reads
       if (units.length > 0) await left.shift()?.()
       return storage.commit(units)
     }
   }
+  return { storage: interruptedStorage, reads: () => beforeCommit ?? reads }
 }

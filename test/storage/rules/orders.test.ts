@@ -132,7 +132,7 @@ for (const [what, meetingOf] of [['users', ofUsers], ['keys', ofKeys]] as const)
       await before(other)
       const seconds: unknown[] = []
       const makeSecond = async () => { seconds.push(await answerOf(second, other)) }
-      const answer = await answerOf(first, repositoryOf(interrupted(storage, [makeSecond])))
+      const answer = await answerOf(first, repositoryOf(interrupted(storage, [makeSecond]).storage))
       if (seconds.length === 0) await makeSecond()
       t.ok(await isOfOneOrder(pair, { answers: [answer, ...seconds], left: await left(other) }), name)
     }

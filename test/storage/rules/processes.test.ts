@@ -101,7 +101,7 @@ processes('a new id that another has given meanwhile is a mistake of the program
     [writesKeys(addKey(1)), writesKeys(addKey(1, { start: apiKeyOf(9).start }))],
     [writesKeys(addKey(2)), writesKeys(addKey(3, { start: apiKeyOf(2).start }))]
   ] as const) {
-    await t.rejects(does(repositoryOf(interrupted(first, [() => amid(other)]))), { code: 'fault' })
+    await t.rejects(does(repositoryOf(interrupted(first, [() => amid(other)]).storage)), { code: 'fault' })
   }
 })
 
