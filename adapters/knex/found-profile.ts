@@ -54,11 +54,17 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
     return opened
   }
 
-  const { standbys } = classic.server
-  /** Each profile has its own, and there are some if one has. */
-  const onStandbys = <Value>(call: (standbys: Standbys) => Promise<Value>): Promise<Value> =>
-    on(({ server }) => call(server.standbys ?? Object(standbys)))
+  /** The standbys of the found profile: each has its own. `ofClassic`: they stand for a profile that has none. */
+  function standbysOf (ofClassic: Standbys): Standbys {
+    const of = ({ server }: KnexStorage): Standbys => server.standbys ?? ofClassic
+    return {
+      position: () => on((storage) => of(storage).position()),
+      reads: (position) => on((storage) => of(storage).reads(position)),
+      watch: (listener) => of(found ?? classic).watch(listener)
+    }
+  }
 
+  const { standbys } = classic.server
   return {
     ...classic,
     server: {
@@ -66,13 +72,7 @@ export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
       warnings: () => on(({ server }) => server.warnings()),
       isReadOnly: () => on(({ server }) => server.isReadOnly()),
       upkeep: () => on(({ server }) => server.upkeep()),
-      ...(standbys !== undefined && {
-        standbys: {
-          position: () => onStandbys((each) => each.position()),
-          reads: (position?: string) => onStandbys((each) => each.reads(position)),
-          watch: (listener) => (found ?? classic).server.standbys?.watch(listener)
-        }
-      })
+      ...(standbys !== undefined && { standbys: standbysOf(standbys) })
     },
     open,
     async close () {

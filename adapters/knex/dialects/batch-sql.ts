@@ -3,7 +3,7 @@ import type { Param } from '../drivers/driver.ts'
 /** A column of a batch, and its type where types have to be named. */
 export type TypedColumn = readonly [name: string, type: string]
 
-/** The parts of a statement that writes many rows. Its values are those of the rows and no others. */
+/** The parts of a statement that writes many rows. The statement has no parameters but the values of the rows. */
 export interface BatchSql {
   /** The rows of values as a table `q`, whose columns have these names with `q_` before them. */
   rows (columns: readonly TypedColumn[]): string

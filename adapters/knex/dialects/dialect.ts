@@ -6,8 +6,8 @@ import type { Column } from '../tables/columns.ts'
 import type { Span } from '../tables/event-places.ts'
 import type { Names } from '../tables/names.ts'
 import type { Profile } from '../tables/profiles.ts'
-import type { ValueSql } from './value-sql.ts'
 import type { BatchSql } from './batch-sql.ts'
+import type { ValueSql } from './value-sql.ts'
 import type { WordsSql } from './words-sql.ts'
 
 /** How transactions begin, and what they lock. */

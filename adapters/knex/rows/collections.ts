@@ -1,5 +1,4 @@
 import type { CollectionName, Row } from '../../../lib/storage/storage.ts'
-import { NEW_USER } from '../../../lib/storage/user-members.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { API_KEY_COLUMNS, type Column } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
@@ -73,8 +72,6 @@ const trash: SqlCollection<'trash'> = {
     const { user: { tenant: _before, ...user }, keys } = ownJson(row['record'])
     return {
       record: {
-        // An earlier version may have stored fewer members.
-        ...NEW_USER,
         // The column alone is changed when a tenant gets it.
         ...user,
         ...tenantIn(row),

@@ -32,7 +32,7 @@ export const namingTable = {
   /**
    * PostgreSQL only: which features of the server are used. `classic` needs triggers, functions, sequences and advisory
    * locks. `portable` works without all of these, and is slower. Default: the profile of the existing tables; without
-   * tables, `open({ migrate: true })` tries what the server can do. A profile other than that of the tables moves them.
+   * tables, `open({ migrate: true })` tries what the server can do. If the tables have another profile, it moves them.
    */
   profile: optional<Profile>({
     schema: Type.Union(PROFILES.map((each) => Type.Literal(each))),
