@@ -200,7 +200,7 @@ export const eventRecordSubject: Subject = {
       const events = [
         { actor: null, requestId: null }, { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },
         { data: json, before: { name: TEXT, fields: json, email: TEXT } }, { data: { fields: { b: 1, a: 2 } } },
-        { subject: TEXT.slice(0, 200), type: 'api_key.created' }, { tenant: 'acme' },
+        { subject: idOf('key', 9), type: 'api_key.created' }, { tenant: 'acme' },
         { data: { long: LONG }, before: { statusReason: null, status: 'active' } },
         ...FIELDS.map((fields) => ({ data: { fields }, before: { fields } })),
         ...MOMENTS.map((timestamp) => ({ timestamp }))

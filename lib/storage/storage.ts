@@ -194,6 +194,6 @@ export interface Storage {
 
 /** A store inside a transaction of the host's. Closing it does nothing. */
 export interface StorageInTransaction extends Storage {
-  /** Calls back once, after this and every enclosing transaction have committed, in the order of the calls. */
+  /** Calls back once this and every enclosing transaction have committed, in the order of the calls; else never. */
   afterCommit (callback: () => void): void
 }

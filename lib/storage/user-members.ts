@@ -1,6 +1,6 @@
 import type { UserMembers, UserRecord } from './records.ts'
 
-// The members of a user, said once: a new one is a line here, and tsc names the places that need more of it.
+// The members of a user, said once: a new one is a line here, and TypeScript names most places that need more of it.
 
 /** What there is to know of a member. */
 interface Member {
