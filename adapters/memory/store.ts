@@ -41,10 +41,10 @@ export function memory (): Storage {
   const ownersOf = (name: CollectionName) =>
     name === 'idempotency' || name === 'keyUses' || name === 'deliveries' ? owners[name] : null
 
-  /** Makes a write, or says why not. Gives what undoes it. */
+  /** Makes a write, or says why not. Gives what undoes it; null: it is the last one, and need not be undone. */
   function make<Name extends CollectionName> (
-    { in: name, put, was }: RowWrite<Name>
-  ): { undo: () => void } | Refusal | { code: 'changed' } {
+    { in: name, put, was }: RowWrite<Name>, isLast: boolean
+  ): { undo: (() => void) | null } | Refusal | { code: 'changed' } {
     const table = tables[name]
     const id = put?.record.id ?? was?.record.id ?? ''
     if (!isSameRecord(table.present(id), was?.record ?? null)) return { code: 'changed' }
@@ -53,10 +53,11 @@ export function memory (): Storage {
       const refusal = table.refusalOf(put)
       if (refusal !== null) return refusal
     }
-    const before = table.find({ id })
+    const before = isLast ? null : table.find({ id })
     const undoParts = put === null ? partsOf(name)?.dropOf(id) ?? noMore : noMore
     if (put === null) table.drop(id)
     else table.put(put)
+    if (isLast) return { undo: null }
     return {
       undo () {
         if (before === null) table.drop(id)
@@ -69,9 +70,9 @@ export function memory (): Storage {
   function commitOne ({ writes, events, rewrites }: Unit): Outcome {
     const undo: Array<() => void> = []
     for (const [at, write] of writes.entries()) {
-      const made = make(write)
+      const made = make(write, at === writes.length - 1)
       if ('undo' in made) {
-        undo.push(made.undo)
+        if (made.undo !== null) undo.push(made.undo)
         continue
       }
       for (const each of undo.reverse()) each()

@@ -68,8 +68,12 @@ export function userTable () {
 
   /** What refuses a user with these values; null: nothing. */
   function refusalOf ({ record: { id, fields, tenant }, keys }: Row<'users'>): Refusal | null {
-    const holder = idOfEmail.get(placeOf(keys.emailKey ?? entries.get(id)?.emailKey ?? '', tenant))
-    if (holder !== undefined && holder !== id) return { code: 'taken', member: 'emailKey' }
+    const entry = entries.get(id)
+    const { emailKey = entry?.emailKey ?? '' } = keys
+    if (entry?.emailKey !== emailKey || entry.record.tenant !== tenant) {
+      const holder = idOfEmail.get(placeOf(emailKey, tenant))
+      if (holder !== undefined && holder !== id) return { code: 'taken', member: 'emailKey' }
+    }
     const field = byField.takenIn(id, fields, tenant)
     return field === null ? null : { code: 'taken', member: { field } }
   }
@@ -115,8 +119,8 @@ export function userTable () {
     ordered.delete(id)
   }
 
-  /** Gives a user new values, and the keys of them. */
-  function change (entry: UserEntry, record: UserRecord, keys: UserKeys): void {
+  /** Gives a user new values, and the keys of them. Takes both over. */
+  function change (entry: UserEntry, record: UserRecord, keys: Required<UserKeys>): void {
     const before = wordsOfUser(entry)
     if (keys.emailKey !== entry.emailKey) {
       leaveEmail(entry)
@@ -127,7 +131,7 @@ export function userTable () {
     leaveStatus(entry)
     entry.record = record
     enterStatus(entry)
-    Object.assign(entry, keysOf(keys))
+    Object.assign(entry, keys)
     ordered.set(entry.id, record)
     byWord.move(entry, before, wordsOfUser(entry))
     orders.enter(entry)
@@ -138,8 +142,7 @@ export function userTable () {
     // Copying may throw, so it comes before anything is changed.
     const record = storedUser(row.record)
     const entry = entries.get(record.id)
-    // Those that are not given stay.
-    const keys = keysOf({ emailKey: '', nameKey: '', ...entry, ...row.keys })
+    const keys = keysOf(row.keys, entry)
     if (entry !== undefined && entry.record.tenant === record.tenant) return change(entry, record, keys)
     drop(record.id)
     enter({ id: record.id, record, ...keys })

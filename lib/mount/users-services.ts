@@ -1,8 +1,8 @@
-import { cloneFields } from '../core/json.ts'
 import type { Publish } from '../events/emitter.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Repository } from '../storage/repository.ts'
+import { copyOfUser } from '../storage/user-members.ts'
 import { createImports, type OpenImport } from '../transfer/import.ts'
 import { createBatches, type WriteBatch } from '../users/batch.ts'
 import type { PublishUser } from '../users/outcomes.ts'
@@ -23,7 +23,7 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
   return (repository: Repository, publish: Publish, makeEvent: MakeEvent): UsersServices => {
     const publishUser: PublishUser = (type, user, context, recorded) => {
       // A copy: the caller may change its result before the commit.
-      publish(type, presenter.user({ ...user, fields: cloneFields(user.fields) }), context, recorded)
+      publish(type, presenter.user(copyOfUser(user)), context, recorded)
     }
     const parts = { repository, fields, makeEvent, publish: publishUser }
     return {

@@ -3,11 +3,11 @@
 import {
   deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
-import { cloneFields } from '../core/json.ts'
 import type { Keys, Rewrite, Row, RowWrite } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
 import type { EventRecord, NewEvent, UserChanges, UserKeys, UserRecord } from './records.ts'
+import { copyOfUser } from './user-members.ts'
 import type { UserWrite, WordsOf, WriteOutcome } from './user-writes.ts'
 
 /** The rows of a user that a write meets. */
@@ -82,14 +82,13 @@ function changed (before: UserRecord, changes: UserChanges, updatedAt: string): 
     (email?.value ?? before.email) === before.email &&
     others.every(([member, value]) => value === Reflect.get(before, member))
   if (isSame) return null
-  return Object.assign({}, before, Object.fromEntries(others), {
-    name: name?.value ?? before.name,
-    email: email?.value ?? before.email,
-    fields: keepsFields ? before.fields : fields,
-    version: before.version + 1,
-    // The clock of the writer before may be ahead.
-    updatedAt: later(updatedAt, before.updatedAt)
-  })
+  const user = copyOfUser(before, keepsFields ? before.fields : fields)
+  if (name !== undefined) user.name = name.value
+  if (email !== undefined) user.email = email.value
+  user.version++
+  // The clock of the writer before may be ahead.
+  user.updatedAt = later(updatedAt, before.updatedAt)
+  return others.length === 0 ? user : Object.assign(user, Object.fromEntries(others))
 }
 
 function update (
@@ -99,7 +98,7 @@ function update (
   const { record: before, keys } = was
   if (!accepts(guard, before)) return refused(OTHER_VERSION)
   // A copy: it may be changed by who decides.
-  const asked = typeof changes === 'function' ? changes({ ...before, fields: cloneFields(before.fields) }) : changes
+  const asked = typeof changes === 'function' ? changes(copyOfUser(before)) : changes
   if ('refused' in asked) return refused({ code: 'refused', reason: asked.refused })
   const user = changed(before, asked, updatedAt)
   if (user === null) return refused({ code: 'done', changed: false, user: before })

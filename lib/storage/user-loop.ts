@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { cloneFields } from '../core/json.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
 import type { Idempotency, UserRecord } from './records.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
+import { copyOfUser } from './user-members.ts'
 import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
 import { idOf, isNowhere, onlyOf, refusalOf, writeTogether } from './users-together.ts'
 
@@ -19,7 +19,7 @@ const TURN_MS = 3000
 function copyOf (outcome: WriteOutcome): WriteOutcome {
   if (outcome.code === 'refused') return structuredClone(outcome)
   if (outcome.code !== 'done' || outcome.user === null) return { ...outcome }
-  return { ...outcome, user: { ...outcome.user, fields: cloneFields(outcome.user.fields) } }
+  return { ...outcome, user: copyOfUser(outcome.user) }
 }
 
 const NO_ROWS: UserRows = { user: null, away: null }
@@ -64,6 +64,7 @@ export function createUserWrites (store: Storage, remembers: number) {
     const needsKeys = write.type === 'delete' && write.putAway !== undefined
     const readAway = needsAway || (needsKeys && attempt > 0)
     const isNew = write.type === 'restore' && attempt === 0
+    if (!needsAway && !needsKeys) return { user: await recordOf(id), away: null }
     const read = async (): Promise<UserRows> => {
       const [user, away] = await Promise.all([
         needsKeys ? store.find('users', [{ id }]).then(([row]) => row ?? null) : isNew ? null : recordOf(id),
@@ -96,7 +97,7 @@ export function createUserWrites (store: Storage, remembers: number) {
       if (made.writes.length === 0) return copyOf(made.outcome)
       const outcome = onlyOf(await store.commit([made]))
       if (outcome.code === 'ok') {
-        note(id, made.writes)
+        if (write.type !== 'create') note(id, made.writes)
         return copyOf(made.outcome)
       }
       known?.delete(id)
@@ -109,7 +110,7 @@ export function createUserWrites (store: Storage, remembers: number) {
     for (const write of writes) {
       if (write.in !== 'users') continue
       if (write.put === null) known.delete(id)
-      else known.set(id, { ...write.put.record, fields: cloneFields(write.put.record.fields) })
+      else known.set(id, copyOfUser(write.put.record))
     }
   }
 

@@ -1,3 +1,4 @@
+import { cloneFields } from '../core/json.ts'
 import type { UserMembers, UserRecord } from './records.ts'
 
 // The members of a user, said once: a new one is a line here, and TypeScript names most places that need more of it.
@@ -36,3 +37,11 @@ export type PersonalMember = {
 
 /** What a new user has unless something else is given, and what a replacement without it gives back. */
 export const NEW_USER: Readonly<UserMembers> = Object.freeze({ status: 'active', statusReason: null })
+
+/** A copy of a user. */
+export function copyOfUser (user: UserRecord, fields = cloneFields(user.fields)): UserRecord {
+  const { id, name, email, status, statusReason, version, createdAt, updatedAt, tenant } = user
+  // In one literal: by a spread it takes up to twenty times as long on Node.js 20.
+  const ofTenant = tenant === undefined ? {} : { tenant }
+  return { id, name, email, fields, status, statusReason, version, createdAt, updatedAt, ...ofTenant }
+}

@@ -63,17 +63,15 @@ export function rowsOn (
   function commitOnce (unit: Unit): Promise<Outcome> {
     const since = performance.now()
     const { writes, events, rewrites } = unit
-    const [only] = writes
-    if (only === undefined) return writeUnit({ unit, writes: [] }, since)
-    const planned = writes.map((write) => plan(write))
-    const [first] = planned
-    const isLane = first !== undefined && writes.length === 1 && events.length < 2 && rewrites.length === 0 &&
+    const [only, ...more] = writes
+    const isLane = only !== undefined && more.length === 0 && events.length < 2 && rewrites.length === 0 &&
       !setsUnique(only) && (only.put !== null || collections[only.in].takes === undefined) &&
       !(only.in === 'idempotency')
-    if (!isLane) return writeUnit({ unit, writes: planned }, since)
-    return writeOne(first, events[0] ?? null, since).then((row) => {
+    if (!isLane) return writeUnit({ unit, writes: writes.map((write) => plan(write)) }, since)
+    const planned = plan(only)
+    return writeOne(planned, events[0] ?? null, since).then((row) => {
       if (row !== undefined) return OK
-      return only.in === 'users' && only.was === null ? whyNot(unit, first, since) : CHANGED
+      return only.in === 'users' && only.was === null ? whyNot(unit, planned, since) : CHANGED
     })
   }
 
