@@ -18,7 +18,7 @@ import { bookkeeping } from './bookkeeping.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { createNumbering, type Numbering } from './events/numbering.ts'
 import { createDiskRoom, type DiskRoom } from './full-disk.ts'
-import { withFoundProfile } from './found-profile.ts'
+import { withProfileOfTables } from './profile-of-tables.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { readRecord } from './schema/recorded-schema.ts'
 import { inTrial, isAway, isUnable, tryNewTables, tryWrites } from './server-trial.ts'
@@ -55,7 +55,7 @@ export function storageOnKnex (
     return storageOf(knex, names, { ...settings, profile }, replicas)
   }
   const { query, dialect } = createPoolExecutor(knex, names, settings)
-  return withFoundProfile({
+  return withProfileOfTables({
     make: (found) => storageOf(knex, names, { ...settings, profile: found }, replicas, false),
     recorded: async () => (await readRecord(query, dialect, names))?.profile ?? null
   })

@@ -3,7 +3,7 @@ import type { KnexStorage } from './knex-storage.ts'
 import { isUnableToMigrate } from './server-trial.ts'
 import type { Profile } from './tables/profiles.ts'
 
-/** How the profile of a storage is found. */
+/** How the profile of the tables is found. */
 interface Finding {
   make (profile: Profile): KnexStorage
   /** The profile of the tables; null: there are none. */
@@ -14,7 +14,7 @@ interface Finding {
  * A storage with the profile of its tables, which is read with the first call, and whenever it is opened: another
  * process may have moved them since.
  */
-export function withFoundProfile ({ make, recorded }: Finding): KnexStorage {
+export function withProfileOfTables ({ make, recorded }: Finding): KnexStorage {
   const made = new Map<Profile, KnexStorage>()
   const classic = madeOf('classic')
   let found: KnexStorage | null = null
