@@ -33,6 +33,7 @@ export type { PartProblem, Problem } from './core/problem.ts'
 export type { Deprecated } from './http/responses/deprecation.ts'
 export type { ErrorFormat } from './http/responses/problem.ts'
 export type { CounterOptions, CounterStore, Quota } from './http/limits/rate-limit-options.ts'
+export type { ActingAs, ActingOptions } from './mount/acting.ts'
 export type {
   IterateQuery, TenantUsers, TransactionLike, UserBatchOptions, UserBatchResult, UserBatchResults,
   UserMethods, UserOperation

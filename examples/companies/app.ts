@@ -105,7 +105,9 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
       if (session === null) return reply.code(401).send({ error: 'not_signed_in' })
       request.session = session
     })
-    const usersOf = ({ session }: FastifyRequest) => app.users.tenant(session.tenant)
+    // Whoever is signed in stands in the history of what they change.
+    const usersOf = ({ id, session: { tenant, userId } }: FastifyRequest) =>
+      app.users.tenant(tenant).as({ id: userId, type: 'member' }, { requestId: id })
 
     own.get('/account', async (request) => usersOf(request).get(request.session.userId))
     own.get('/colleagues', async (request) => usersOf(request).list())

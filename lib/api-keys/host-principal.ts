@@ -21,7 +21,13 @@ export interface HostPrincipal {
   tenant?: string | null
 }
 
-function isCallerName (value: unknown): boolean {
+/** True for what a caller can have as its id. */
+export function isCallerId (value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isStorable(value)
+}
+
+/** True for what a caller can have as its name; null: it has none. */
+export function isCallerName (value: unknown): value is string | null | undefined {
   if (value === undefined || value === null) return true
   return typeof value === 'string' && value !== '' && hasAtMost(value, NAME_MAX) && isStorable(value)
 }
@@ -30,7 +36,7 @@ function isCallerName (value: unknown): boolean {
 function problemOf (answer: unknown, tenants: boolean): string | null {
   if (typeof answer !== 'object' || answer === null) return 'is neither an object nor null'
   const { id, name, scopes, expiresAt = null, tenant }: Record<keyof HostPrincipal, unknown> = Object(answer)
-  if (typeof id !== 'string' || id === '' || !isStorable(id)) return 'has no id: it must be a text that is not empty'
+  if (!isCallerId(id)) return 'has no id: it must be a text that is not empty'
   if (!isCallerName(name)) return `has a wrong name: it must be a text of 1 to ${NAME_MAX} characters, or null`
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string')) {
     return 'has no scopes: they must be a list of texts'

@@ -167,8 +167,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
     throw new UsersError('internal', { cause: new Error('the storage refused a key without a reason') })
   }
 
-  async function createFirst (input: unknown, tenant?: string): Promise<NewApiKey | null> {
-    return add(input, true, { ...UNBOUNDED, tenant })
+  async function createFirst (input: unknown, call = UNBOUNDED): Promise<NewApiKey | null> {
+    return add(input, true, call)
   }
 
   async function get (id: string, tenant?: string): Promise<ApiKey> {

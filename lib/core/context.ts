@@ -12,14 +12,21 @@ export interface Principal {
   tenant?: string
 }
 
+/** Who causes a change. `type`: of a principal, or a word of the host's. */
+export interface ContextActor {
+  type: string
+  id: string
+  name: string | null
+}
+
 /** What tells one caller from another. */
-export type CallerId = Pick<Principal, 'type' | 'id'>
+export type CallerId = Pick<ContextActor, 'type' | 'id'>
 
 /** Who causes a change, and in which request. */
 export interface Context {
-  /** The caller over HTTP; null in process. */
-  actor: Pick<Principal, 'type' | 'id' | 'name'> | null
-  /** Fastify's id of the request; null in process. */
+  /** The caller over HTTP, or whom the host names in process; null: the host, in process. */
+  actor: ContextActor | null
+  /** Fastify's id of the request; null: there is none. */
   requestId: string | null
 }
 

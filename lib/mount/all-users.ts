@@ -1,8 +1,10 @@
+import { IN_PROCESS } from '../core/context.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Tenant } from '../operations/tenants.ts'
+import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
 import type { TenantUsers } from './in-process.ts'
 import type { AssignOptions } from './tenant-assignment.ts'
 import { requireTenants, type Tenants } from './tenants.ts'
@@ -24,6 +26,7 @@ export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
   tenant (name: string): TenantUsers<Fields>
   /** The tenants. */
   readonly tenants: TenantMethods
+  as (actor: ActingAs, options?: ActingOptions): Users<Fields>
 }
 
 /** The tenants, in process. */
@@ -53,18 +56,25 @@ export interface TenantMethods {
   assign (name: string, options?: AssignOptions): Promise<TenantAssignment>
 }
 
-/** Makes `app.users`. `usersOf`: of a tenant, or of all. `tenants`: null without the option `tenants`. */
-export function createUsers (
-  usersOf: (tenant?: string) => TenantUsers, tenants: Tenants | null, opened: Promise<void>
-): Users {
+export interface UsersParts {
+  usersIn: (scope: ProcessScope) => TenantUsers
+  /** Null without the option `tenants`. */
+  tenants: Tenants | null
+  opened: Promise<void>
+}
+
+/** Makes `app.users`. `context`: who makes changes by it. */
+export function createUsers (parts: UsersParts, context = IN_PROCESS): Users {
+  const { usersIn, tenants, opened } = parts
   const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
-    ...usersOf(),
+    ...usersIn({ context }),
     ready: () => opened,
+    as: (actor: ActingAs, options?: ActingOptions) => createUsers(parts, contextAs(actor, options)),
     tenant (name: string) {
       const all: Tenants = some()
       all.requireName(name)
-      return usersOf(name)
+      return usersIn({ tenant: name, context })
     },
     tenants: Object.freeze({
       async list (query: PagingQuery = {}) {

@@ -4,6 +4,7 @@ import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rule
 import { type ApiKeysService, type NewApiKey, type RevokedApiKey, UNBOUNDED, UNGUARDED } from '../api-keys/service.ts'
 import { type ListMeta, listMeta } from '../core/paging.ts'
 import type { DayUses } from '../storage/storage.ts'
+import type { ProcessScope } from './acting.ts'
 
 /** The operations on API keys in process. A method that says nothing else throws UsersError. */
 export interface ApiKeyMethods {
@@ -43,18 +44,19 @@ export interface ApiKeyMethods {
   uses (id: string): Promise<{ data: DayUses[] }>
 }
 
-/** Makes the operations on API keys in process. */
-export function keyMethods (apiKeys: ApiKeysService, tenant?: string): ApiKeyMethods {
+/** Makes the operations on API keys in process, for a tenant or all, by whom `context` names. */
+export function keyMethods (apiKeys: ApiKeysService, scope: ProcessScope): ApiKeyMethods {
+  const { tenant } = scope
   return {
-    create: (input: ApiKeyInput) => apiKeys.create(input, { ...UNBOUNDED, tenant }),
-    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input, tenant),
+    create: (input: ApiKeyInput) => apiKeys.create(input, { ...UNBOUNDED, ...scope }),
+    createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input, { ...UNBOUNDED, ...scope }),
     get: (id: string) => apiKeys.get(id, tenant),
     async list (query: KeyListQuery = {}) {
       const page = await apiKeys.list({ ...query }, { tenant })
       return { data: page.items, meta: listMeta(page) }
     },
-    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options, { ...UNBOUNDED, tenant }),
-    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options, { ...UNGUARDED, tenant }),
+    rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options, { ...UNBOUNDED, ...scope }),
+    revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options, { ...UNGUARDED, ...scope }),
     async uses (id: string) {
       if (apiKeys.uses !== null) return { data: await apiKeys.uses(id, tenant) }
       throw new TypeError('fastify-users: apiKeys.uses() needs the option apiKeys.countUses')

@@ -13,6 +13,7 @@ import type { RevertOptions } from '../users/reversal.ts'
 import { type createSubjects, type Subject, wholeSubject } from '../events/subject.ts'
 import type { DeletedUser, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
+import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
 import { type ApiKeyMethods, keyMethods } from './in-process-keys.ts'
 import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
@@ -123,6 +124,12 @@ export interface UserMethods<Fields = UserFields> {
    * @throws TypeError if `source` is not iterable, or with `format` has what is neither text nor bytes
    */
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
+  /**
+   * The same methods for changes that somebody of yours makes: events, histories, webhooks and the trash say who it
+   * was. An idempotency key belongs to whom it was used by.
+   * @throws `validation_failed`
+   */
+  as (actor: ActingAs, options?: ActingOptions): UserMethods<Fields>
 }
 
 /**
@@ -152,6 +159,7 @@ export interface TenantUsers<Fields = UserFields> extends UserMethods<Fields> {
    * @throws TypeError if the storage has no transactions, or for anything but an open one on the same kind of database
    */
   using (transaction: TransactionLike): UserMethods<Fields>
+  as (actor: ActingAs, options?: ActingOptions): TenantUsers<Fields>
 }
 
 /** What identifies a Knex transaction. */
@@ -162,11 +170,11 @@ export interface TransactionLike {
 }
 
 // Options are copied: then `null` is no option, and anything but an object has members that are refused.
-function userMethods (
-  services: UsersServices, { user, deletedUser }: Presenter, tenant: string | undefined
-): UserMethods {
+function userMethods (services: UsersServices, presenter: Presenter, scope: ProcessScope): UserMethods {
   const { users, openImport, writeBatch } = services
-  const call = { ...FROM_PROCESS, tenant }
+  const { user, deletedUser } = presenter
+  const { tenant, context } = scope
+  const call = { ...FROM_PROCESS, tenant, context }
   async function * iterate (
     query: IterateQuery = {},
     options: IterateOptions = {}
@@ -210,7 +218,9 @@ function userMethods (
     },
     iterate,
     import: (source: ImportSource, options: ImportOptions = {}) =>
-      importRows(openImport, source, { ...options }, tenant)
+      importRows(openImport, source, { ...options }, scope),
+    as: (actor: ActingAs, options?: ActingOptions) =>
+      Object.freeze(userMethods(services, presenter, { tenant, context: contextAs(actor, options) }))
   }
 }
 
@@ -224,15 +234,17 @@ export interface InProcessParts extends UsersServices {
 }
 
 /** Makes what `app.users` has for one tenant, or for all. */
-export function createInProcess (parts: InProcessParts, tenant?: string): TenantUsers {
+export function createInProcess (parts: InProcessParts, scope: ProcessScope): TenantUsers {
   const { presenter, users, subject, apiKeys, events, usersIn } = parts
   return Object.freeze({
-    ...userMethods(parts, presenter, tenant),
+    ...userMethods(parts, presenter, scope),
     revert: async (id: string, event: string, options: RevertOptions = {}) =>
-      presenter.user((await users.revert(id, { event }, { ...options }, { ...FROM_PROCESS, tenant })).user),
-    subject: (id: string) => wholeSubject(subject(id, tenant)),
-    apiKeys: Object.freeze(keyMethods(apiKeys, tenant)),
+      presenter.user((await users.revert(id, { event }, { ...options }, { ...FROM_PROCESS, ...scope })).user),
+    subject: (id: string) => wholeSubject(subject(id, scope.tenant)),
+    apiKeys: Object.freeze(keyMethods(apiKeys, scope)),
     events,
-    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter, tenant))
+    using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter, scope)),
+    as: (actor: ActingAs, options?: ActingOptions) =>
+      createInProcess(parts, { ...scope, context: contextAs(actor, options) })
   })
 }

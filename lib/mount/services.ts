@@ -19,6 +19,7 @@ import { createPresenter } from '../users/presenter.ts'
 import { findIn } from '../users/write-checks.ts'
 import { createSubjects } from '../events/subject.ts'
 import { createUsers } from './all-users.ts'
+import type { ProcessScope } from './acting.ts'
 import { createInProcess } from './in-process.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
@@ -97,11 +98,12 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   }
   const subject = createSubjects(repository, presenter, present)
   const own = { ...usersOn(repository, publish, makeEvent), presenter, subject, apiKeys, eventLog }
-  const inProcess = (tenant?: string) => {
+  const inProcess = (scope: ProcessScope) => {
+    const { tenant } = scope
     const on = tenant === undefined ? emitter.on : ofTenant(emitter.on, tenant)
-    return createInProcess({ ...own, usersIn, events: createEvents(on, eventLog, tenant) }, tenant)
+    return createInProcess({ ...own, usersIn, events: createEvents(on, eventLog, tenant) }, scope)
   }
   const tenants = options.tenants ? createTenants(repository, verifier, pageSize) : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
-  return { ...own, present, publish, tenants, inProcess: createUsers(inProcess, tenants, opened) }
+  return { ...own, present, publish, tenants, inProcess: createUsers({ usersIn: inProcess, tenants, opened }) }
 }

@@ -1,4 +1,4 @@
-import { IN_PROCESS } from '../core/context.ts'
+import type { Call } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './file-rows.ts'
 import type { ImportSettings } from './import-settings.ts'
@@ -37,7 +37,7 @@ export async function importRows (
   open: OpenImport,
   source: ImportSource,
   { format, onResult, ...settings }: ImportOptions,
-  tenant?: string
+  { tenant, context }: Pick<Call, 'tenant' | 'context'>
 ): Promise<ImportSummary> {
   const faults: Fault[] = []
   if (format !== undefined && !IMPORT_FORMATS.includes(format)) {
@@ -51,7 +51,7 @@ export async function importRows (
   }
   const { summary, results, fileRows, valueRows } = open(settings, { priorFaults: faults, tenant })
   const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format)
-  for await (const part of results(rows, IN_PROCESS)) {
+  for await (const part of results(rows, context)) {
     if (onResult === undefined) continue
     for (const result of part) await onResult(result)
   }

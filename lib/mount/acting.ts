@@ -1,0 +1,54 @@
+import { isCallerId, isCallerName } from '../api-keys/host-principal.ts'
+import type { Context } from '../core/context.ts'
+import { validationFailed } from '../core/errors.ts'
+import { unknownOptions } from '../core/fault.ts'
+import { NAME_MAX } from '../core/limits.ts'
+
+/** Who makes changes in process: a person of yours, or a job. */
+export interface ActingAs {
+  /** Your id, not empty. The parameter `actor` of the event log finds the changes by it. */
+  id: string
+  /** What people call them: 1 to 200 characters. Default null: only the id is known. */
+  name?: string | null
+  /** What they are, such as `staff` or `job`: a letter from `a` to `z`, then up to 15 letters, digits and `_`. */
+  type?: string
+}
+
+/** In which request somebody makes changes. */
+export interface ActingOptions {
+  /** The `id` of your request, not empty. Default null. */
+  requestId?: string | null
+}
+
+/** For whom methods in process are made, and who makes changes by them. */
+export interface ProcessScope {
+  /** Absent: for all tenants. */
+  tenant?: string | undefined
+  context: Context
+}
+
+const TYPE = /^[a-z][a-z0-9_]{0,15}$/
+const MEMBERS = ['id', 'name', 'type']
+
+/** The context of changes that somebody makes in process. @throws UsersError `validation_failed` */
+export function contextAs (actor: ActingAs, options: ActingOptions = {}): Context {
+  const { id, name = null, type = 'host' }: Partial<Record<keyof ActingAs, unknown>> = { ...actor }
+  const { requestId = null }: Partial<Record<keyof ActingOptions, unknown>> = { ...options }
+  const others = [
+    ...Object.keys({ ...actor }).filter((member) => !MEMBERS.includes(member)),
+    ...Object.keys({ ...options }).filter((option) => option !== 'requestId')
+  ]
+  const isText = isCallerId(id) && isCallerName(name) && (requestId === null || isCallerId(requestId))
+  if (isText && typeof type === 'string' && TYPE.test(type) && others.length === 0) {
+    return Object.freeze({ actor: Object.freeze({ type, id, name: name ?? null }), requestId })
+  }
+  const format = (parameter: string, isRight: boolean, detail: string) =>
+    isRight ? [] : [{ parameter, code: 'format', detail: `must be ${detail}` }]
+  throw validationFailed([
+    ...unknownOptions(others),
+    ...format('id', isCallerId(id), 'a text that is not empty'),
+    ...format('name', isCallerName(name), `a text of 1 to ${NAME_MAX} characters, or null`),
+    ...format('type', typeof type === 'string' && TYPE.test(type), '1 to 16 of a to z, 0 to 9 and _, a letter first'),
+    ...format('requestId', requestId === null || isCallerId(requestId), 'a text that is not empty, or null')
+  ])
+}
