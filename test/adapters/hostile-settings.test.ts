@@ -64,23 +64,24 @@ async function runOnPostgres (t: Test, options: string, first: number): Promise<
   await runEachKind(t, subjectFor, () => admin.query(empty))
 }
 
-/** Settings that are set together: at night each alone, otherwise eight of different names. */
-function settingsTogether (): Array<typeof settings> {
-  const most = from('nightly') === false ? 1 : 8
+/** Settings that are set together: at night each alone, otherwise all of different names. */
+function together (all: typeof settings): Array<typeof settings> {
+  const isAlone = from('nightly') === false
   const groups: Array<Array<(typeof settings)[number]>> = []
-  for (const setting of settings) {
-    const group = groups.find((each) => each.length < most && each.every(([name]) => name !== setting[0]))
+  for (const setting of all) {
+    const group = groups.find((each) => !isAlone && each.every(([name]) => name !== setting[0]))
     if (group === undefined) groups.push([setting])
     else group.push(setting)
   }
   return groups
 }
 
+const named = (group: typeof settings): string => group.map((setting) => setting.join(' = ')).join(', ')
+
 test('PostgreSQL: a store answers the same under any setting', { jobs: 4 }, async (t) => {
-  for (const [i, group] of settingsTogether().entries()) {
-    const name = group.map((setting) => setting.join(' = ')).join(', ')
+  for (const [i, group] of together(settings).entries()) {
     const options = group.map(([name, value]) => optionOf(name, value)).join(' ')
-    t.test(name, { buffered: true }, (t) => runOnPostgres(t, options, i))
+    t.test(named(group), { buffered: true }, (t) => runOnPostgres(t, options, i))
   }
 })
 
@@ -128,18 +129,18 @@ for (const [name, value, refusal] of unfit) {
 }
 
 // Those that change what a statement means, or what it answers.
-const pragmas = [
-  'case_sensitive_like = ON', 'reverse_unordered_selects = ON', 'foreign_keys = ON', 'foreign_keys = OFF',
-  'recursive_triggers = ON', 'defer_foreign_keys = ON', 'ignore_check_constraints = ON', 'legacy_alter_table = ON',
-  'read_uncommitted = ON', 'writable_schema = ON', 'trusted_schema = OFF', 'short_column_names = OFF',
-  'count_changes = ON', 'empty_result_callbacks = ON', 'automatic_index = OFF'
+const pragmas: typeof settings = [
+  ...['case_sensitive_like', 'reverse_unordered_selects', 'foreign_keys', 'recursive_triggers', 'defer_foreign_keys',
+    'ignore_check_constraints', 'legacy_alter_table', 'read_uncommitted', 'writable_schema', 'count_changes',
+    'empty_result_callbacks'].map((name) => [name, 'ON'] as const),
+  ...['foreign_keys', 'trusted_schema', 'short_column_names', 'automatic_index'].map((name) => [name, 'OFF'] as const)
 ]
 
-for (const pragma of pragmas) {
-  test(`SQLite: a store on an instance of the host answers the same under ${pragma}`, async (t) => {
+for (const group of together(pragmas)) {
+  test(`SQLite: a store on an instance of the host answers the same under ${named(group)}`, async (t) => {
     const host = sqliteHost(':memory:')
     t.teardown(() => host.destroy())
-    await host.raw(`PRAGMA ${pragma}`)
+    for (const [name, value] of group) await host.raw(`PRAGMA ${name} = ${value}`)
     const empty = async () => {
       for (const table of TABLES) await host.raw(`DELETE FROM fastify_users_${table}`)
     }
