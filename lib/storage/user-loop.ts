@@ -97,7 +97,7 @@ export function createUserWrites (store: Storage, remembers: number) {
       if (made.writes.length === 0) return copyOf(made.outcome)
       const outcome = onlyOf(await store.commit([made]))
       if (outcome.code === 'ok') {
-        if (write.type !== 'create') note(id, made.writes)
+        note(id, made.writes)
         return copyOf(made.outcome)
       }
       known?.delete(id)
