@@ -105,7 +105,7 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
       if (session === null) return reply.code(401).send({ error: 'not_signed_in' })
       request.session = session
     })
-    // Whoever is signed in stands in the history of what they change.
+    // Events name the person who is signed in as the one who made the change.
     const usersOf = ({ id, session: { tenant, userId } }: FastifyRequest) =>
       app.users.tenant(tenant).as({ id: userId, type: 'member' }, { requestId: id })
 

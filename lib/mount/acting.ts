@@ -34,21 +34,26 @@ const MEMBERS = ['id', 'name', 'type']
 export function contextAs (actor: ActingAs, options: ActingOptions = {}): Context {
   const { id, name = null, type = 'host' }: Partial<Record<keyof ActingAs, unknown>> = { ...actor }
   const { requestId = null }: Partial<Record<keyof ActingOptions, unknown>> = { ...options }
-  const others = [
+  const faults = unknownOptions([
     ...Object.keys({ ...actor }).filter((member) => !MEMBERS.includes(member)),
     ...Object.keys({ ...options }).filter((option) => option !== 'requestId')
-  ]
-  const isText = isCallerId(id) && isCallerName(name) && (requestId === null || isCallerId(requestId))
-  if (isText && typeof type === 'string' && TYPE.test(type) && others.length === 0) {
-    return Object.freeze({ actor: Object.freeze({ type, id, name: name ?? null }), requestId })
-  }
-  const format = (parameter: string, isRight: boolean, detail: string) =>
-    isRight ? [] : [{ parameter, code: 'format', detail: `must be ${detail}` }]
-  throw validationFailed([
-    ...unknownOptions(others),
-    ...format('id', isCallerId(id), 'a text that is not empty'),
-    ...format('name', isCallerName(name), `a text of 1 to ${NAME_MAX} characters, or null`),
-    ...format('type', typeof type === 'string' && TYPE.test(type), '1 to 16 of a to z, 0 to 9 and _, a letter first'),
-    ...format('requestId', requestId === null || isCallerId(requestId), 'a text that is not empty, or null')
   ])
+  const refuse = (parameter: string, detail: string): null => {
+    faults.push({ parameter, code: 'format', detail: `must be ${detail}` })
+    return null
+  }
+  const right = {
+    id: isCallerId(id) ? id : refuse('id', 'a text that is not empty'),
+    name: isCallerName(name) ? name ?? null : refuse('name', `a text of 1 to ${NAME_MAX} characters, or null`),
+    type: typeof type === 'string' && TYPE.test(type)
+      ? type
+      : refuse('type', '1 to 16 of a to z, 0 to 9 and _, a letter first'),
+    requestId: requestId === null || isCallerId(requestId)
+      ? requestId
+      : refuse('requestId', 'a text that is not empty, or null')
+  }
+  if (right.id === null || right.type === null || faults.length > 0) throw validationFailed(faults)
+  return Object.freeze({
+    actor: Object.freeze({ type: right.type, id: right.id, name: right.name }), requestId: right.requestId
+  })
 }

@@ -125,8 +125,8 @@ export interface UserMethods<Fields = UserFields> {
    */
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
   /**
-   * The same methods for changes that somebody of yours makes: events, histories, webhooks and the trash say who it
-   * was. An idempotency key belongs to whom it was used by.
+   * The same methods for changes that this person or job makes: events, histories, webhooks and the trash then name
+   * them. Two actors never share an idempotency key.
    * @throws `validation_failed`
    */
   as (actor: ActingAs, options?: ActingOptions): UserMethods<Fields>

@@ -1,4 +1,4 @@
-// app.users.as(): whoever makes a change in process stands in everything that tells of the change.
+// app.users.as(): events, histories, webhooks and the trash name the person or job that makes a change in process.
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'

@@ -31,7 +31,7 @@ export function planning (collections: SqlCollections) {
     return collections[name].values(row)
   }
 
-  // By collection, then by the places of the columns as the bits of a number.
+  // By collection, then by which columns are set: bit i of the number is column i.
   const shapes = { insert: new Map(), drop: new Map(), update: new Map() } satisfies Record<Shape['kind'], Shapes>
 
   /** The one object of a shape. */
@@ -202,7 +202,7 @@ export function rowLanes ({ executor, names, collections, statements, books }: L
 
 interface Grouped { planned: Planned, event: EventRecord | null }
 
-/** The writes of one shape, that are made together. */
+/** How writes of one shape are made, with or without events. */
 interface Lane {
   shape: Shape
   isRecorded: boolean
