@@ -16,7 +16,7 @@ import { checkPage } from './helpers/docs/check-page.ts'
 import { brokenLinks, unreachable } from './helpers/docs/links.ts'
 import { at, readPage, readPages } from './helpers/docs/pages.ts'
 import { runBlock } from './helpers/docs/run.ts'
-import { createSandbox } from './helpers/docs/sandbox.ts'
+import { createSandbox, startCommandLine } from './helpers/docs/sandbox.ts'
 import { compileBlocks, isRunKind } from './helpers/docs/typescript.ts'
 import { from } from './helpers/level.ts'
 import { sqliteDrivers } from './helpers/sqlite.ts'
@@ -30,6 +30,7 @@ const KINDS = [
 tap.jobs = 2
 const pages = await readPages()
 const project = await compileBlocks(pages)
+const commandLine = await startCommandLine()
 
 /** Why a block can't be run on this machine; false if it can. */
 function lacking (text: string): string | false {
@@ -61,7 +62,7 @@ const LATER = /^docs\/(?:adopting|api-keys|command-line|exact-counting|import-ex
 for (const page of pages) {
   const skip = LATER.test(page.path) && from('ci')
   test(`${page.path}: commands are right, and answered as shown`, { buffered: true, skip }, async (t) => {
-    const sandbox = await createSandbox(t, project.loadFields)
+    const sandbox = await createSandbox(t, { commandLine: commandLine.url, loadFields: project.loadFields })
     t.strictSame(await checkPage(page, sandbox, { update: process.env['UPDATE'] === '1' }), [])
   })
 
@@ -81,4 +82,7 @@ test('every page can be reached from the README', async (t) => {
   t.strictSame(unreachable(pages), [])
 })
 
-test('the compiled blocks are removed', () => project.remove())
+test('the compiled blocks are removed', () => {
+  commandLine.end()
+  return project.remove()
+})

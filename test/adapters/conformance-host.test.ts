@@ -5,6 +5,7 @@ import knex, { type Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { EACH_KIND } from '../helpers/each-kind.ts'
 import { type CreateFor, isOfTransactions, openedForKit, runDuties, runKit, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
@@ -24,9 +25,15 @@ interface Host {
   places: (t: Test) => Places
   make: (place: string) => Promise<{ host: Knex, options: KnexStorageOptions }>
   skip: string | false
-  /** The first of its database: every duty runs inside its transactions too. */
-  isFirst: boolean
+  /** Which of the duties about transactions run before the night. */
+  has: (duty: string) => boolean
 }
+
+// The first of its database has all: those that repeat the others inside a transaction, too.
+const all = () => true
+// Elsewhere locks and conflicts are other ones, or how a connection is lent.
+const withoutRepetitions = (duty: string) => !/^join(?:: inside|, histories)/.test(duty)
+const ofEachKind = (duty: string) => EACH_KIND.includes(duty)
 
 /** A host's store that closes the host with it, to make tables that are used again. */
 async function storeOf (make: Host['make'], place: string): Promise<Storage> {
@@ -48,7 +55,7 @@ const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => {
     places: (t) => copiedFiles(t, (filename) => storeOf(make, filename)),
     make,
     skip,
-    isFirst: driver === sqliteDriver
+    has: driver === sqliteDriver ? all : ofEachKind
   }
 })
 
@@ -78,23 +85,22 @@ const hosts: Host[] = [
     name: 'pg with mappers, another isolation level, time zone and date style',
     ...withMappers,
     skip: false,
-    isFirst: true
+    has: all
   },
-  { name: 'pg through PgBouncer', ...throughPgBouncer, skip: pooled.skip, isFirst: false },
+  { name: 'pg through PgBouncer', ...throughPgBouncer, skip: pooled.skip, has: withoutRepetitions },
   {
     name: 'pg on a server that can do little',
     make: poor.make,
     places: poor.poorPlaces,
     skip: from('ci'),
-    isFirst: false
+    has: withoutRepetitions
   }
 ]
 
 // Nightly every duty on each, though the statements of the drivers are the same.
 const isNightly = from('nightly') === false
-const isInside = (duty: string) => duty.startsWith('join: inside')
 
-for (const { name, places, make, skip, isFirst } of hosts) {
+for (const { name, places, make, skip, has } of hosts) {
   test(`a Knex instance of the host: ${name}`, { skip }, async (t) => {
     const taken = places(t)
     const create: CreateFor = async (isNew) => {
@@ -107,7 +113,6 @@ for (const { name, places, make, skip, isFirst } of hosts) {
       return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy }
     }
     if (isNightly) runKit(t, create, { transactions: true })
-    else if (isFirst) runDuties(t, create, isOfTransactions)
-    else runDuties(t, create, (duty) => isOfTransactions(duty) && !isInside(duty))
+    else runDuties(t, create, (duty) => isOfTransactions(duty) && has(duty))
   })
 }

@@ -5,9 +5,10 @@ import { test, type Test } from 'tap'
 import { type Names, namesOf } from '../../adapters/knex/tables/names.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { newId } from '../../lib/core/ids.ts'
+import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
-import { connectPg, urlOfRole } from '../helpers/postgres.ts'
+import { connectPg } from '../helpers/postgres.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
 const MOVE = 'fastify_users_counting_watermark_move'
@@ -17,19 +18,8 @@ const LOWEST = Buffer.from('00000000').readBigInt64BE()
 async function migratedSchema (t: Test) {
   const schema = temporarySchema(t)
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
-  return { schema, storage, names: namesOf({ schema }, true) }
+  return { storage, names: namesOf({ schema }, true) }
 }
-
-test('only the owner of the tables can use the functions of the triggers', async (t) => {
-  const { schema } = await migratedSchema(t)
-  const stranger = await connectPg(t, await urlOfRole(t, `${schema}_stranger`, [`USAGE, CREATE ON SCHEMA "${schema}"`]))
-  await stranger.query(`CREATE TABLE "${schema}".forged (id text)`)
-  for (const name of ['insert', 'delete', 'id_update', 'truncate', 'watermark_move']) {
-    const forging = stranger.query(`CREATE TRIGGER forged AFTER INSERT ON "${schema}".forged
-      FOR EACH ROW EXECUTE FUNCTION "${schema}".fastify_users_counting_${name}()`)
-    await t.rejects(forging, { code: '42501' }, name)
-  }
-})
 
 /** How the state came to have its boundary. */
 type Way = 'moved' | 'copied' | 'copied past the trigger'
@@ -87,7 +77,7 @@ test('a user below the boundary is recorded, whatever the boundary and the ids a
     const below = ids.filter((id) => byBytes(id, boundary) < 0).sort(byBytes)
     t.strictSame(rows, below.map((id) => ({ user_id: id, change: 1 })), `${boundary}: ${ids}`)
     numbers.add((await client.query(`SELECT last_value FROM ${watermark}`)).rows[0].last_value)
-  }), { numRuns: 600 })
+  }), { numRuns: from('nightly') === false ? 600 : 200 })
   t.ok(numbers.size > 20, 'the sequence followed')
 })
 

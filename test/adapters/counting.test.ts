@@ -2,40 +2,19 @@
 import { join } from 'node:path'
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import type { KnexStorage } from '../../adapters/knex/knex-storage.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { insertUsers, plainId, USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgHost, urlOfRole } from '../helpers/postgres.ts'
-import { everyone, idOf, userOf } from '../helpers/records.ts'
+import { everyone, userOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
-import { pgUrl, sql, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
-import { addUser, count, removeUser } from '../helpers/writes.ts'
+import { addUser, count } from '../helpers/writes.ts'
 
 const COMPACTION_MS = 60_000
-const isSql = (storage: Storage): storage is KnexStorage => 'verifyCounts' in storage
-
-for (const { name, create: make } of stores.filter(({ name }) => name !== 'memory')) {
-  test(`${name}: lists stay exact while users are created and deleted`, async (t) => {
-    const storage = await migrated(t, await make(t))
-    if (!isSql(storage)) throw new Error('no storage in SQL')
-    const users = Array.from({ length: 1600 }, (_, n) => userOf(n))
-    await Promise.all(users.map((user) => addUser(storage, user)))
-    t.equal(await count(storage), 1600)
-    for (const { id } of users.slice(0, 700)) await removeUser(storage, id)
-    t.equal(await count(storage), 900)
-    const first = await storage.users.list(everyone, { order: 'asc', limit: 2, from: { offset: 0 } })
-    t.strictSame(first.items, [userOf(700), userOf(701)])
-    const last = await storage.users.list(everyone, { order: 'desc', limit: 2, from: { after: idOf('usr', 702) } })
-    t.strictSame(last.items, [userOf(701), userOf(700)])
-    t.match(await storage.verifyCounts(), { users: 900, counted: 900, wrong: 0, malformed: [] })
-  })
-}
-
 test('verifyCounts() detects what went past the triggers, and rebuildCounts() mends it', async (t) => {
   const schema = temporarySchema(t)
   const filename = join(await temporaryDirectory(t), 'users.db')
@@ -86,8 +65,8 @@ test('a role that writes users needs no rights on the counting tables', async (t
   }, COMPACTION_MS)
   t.strictSame(await storage.verifyCounts(), { users: 34_000, counted: 34_000, wrong: 0, malformed: [] })
   await client.query(`TRUNCATE ${users} CASCADE`)
-  await client.query(insertUsers(users, 1, 40_000))
-  t.strictSame(await storage.verifyCounts(), { users: 40_000, counted: 40_000, wrong: 0, malformed: [] })
+  await client.query(insertUsers(users, 1, 5000))
+  t.strictSame(await storage.verifyCounts(), { users: 5000, counted: 5000, wrong: 0, malformed: [] })
 })
 
 test('a snapshot that is older than a TRUNCATE of the table sees its own users alone', async (t) => {

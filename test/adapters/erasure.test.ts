@@ -27,9 +27,7 @@ const LATER = '2026-02-02T00:00:00.000Z'
 async function hostStore (t: Test) {
   const schema = temporarySchema(t)
   const host = postgresKnex(t)
-  const store = knexStorage(host, { schema })
-  t.teardown(() => store.close())
-  await store.open({ migrate: true })
+  const store = await migrated(t, knexStorage(host, { schema }))
   return { schema, host, store }
 }
 

@@ -1,14 +1,14 @@
 // How PostgreSQL's events get their positions, where it is hardest: open transactions, a dump, rights, several readers.
-import pg from 'pg'
 import { test, type Test } from 'tap'
 import { newId } from '../../lib/core/ids.ts'
 import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
+import { migrated } from '../helpers/migrated.ts'
+import { connectPg, urlOfRole } from '../helpers/postgres.ts'
+import { userOf } from '../helpers/records.ts'
 import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
-
-const ACTIVE = { status: 'active', statusReason: null } as const
 
 const now = () => new Date().toISOString()
 const eventOf = (type: string): NewEvent =>
@@ -17,18 +17,13 @@ const eventOf = (type: string): NewEvent =>
 async function openStore (t: Test) {
   const schema = temporarySchema(t)
   const store = postgres({ connection: pgUrl(), schema })
-  t.teardown(() => store.close())
-  await store.open({ migrate: true })
-  return { store, schema }
+  return { store: await migrated(t, store), schema }
 }
 
 async function create (store: Storage): Promise<string> {
-  const email = `${newId('usr')}@example.org`
-  const time = now()
-  const times = { createdAt: time, updatedAt: time }
-  const user = { id: newId('usr'), name: 'Ann', email, fields: {}, ...ACTIVE, version: 1, ...times }
-  await addUser(store, user, { keys: { emailKey: email, nameKey: 'ann' }, event: eventOf('user.created') })
-  return user.id
+  const id = newId('usr')
+  await addUser(store, userOf(0, { id, email: `${id}@example.org` }), { event: eventOf('user.created') })
+  return id
 }
 
 async function readAfter (store: Storage, after: string | null): Promise<EventRecord[]> {
@@ -47,9 +42,7 @@ const state = async (schema: string) => (await sql(
 
 test('an event of a transaction that is open for long is found after the search has moved on', async (t) => {
   const { store, schema } = await openStore(t)
-  const client = new pg.Client({ connectionString: pgUrl() })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connectPg(t)
   const id = await create(store)
   const first = await readAfter(store, null)
   await client.query('BEGIN')
@@ -73,9 +66,7 @@ test('an event of a transaction that is open for long is found after the search 
 
 test('a rolled-back event leaves no gap once the transactions that were open at the time have ended', async (t) => {
   const { store, schema } = await openStore(t)
-  const client = new pg.Client({ connectionString: pgUrl() })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connectPg(t)
   const insert = `INSERT INTO "${schema}".fastify_users_events (id, type, happened_at, context, subject, data)
     VALUES ($1, 'user.updated', now(), '{"actor":null,"requestId":null}', 'x', '{"id":"x","name":"Ann"}')`
   for (let round = 0; round < 3; round++) {
@@ -96,9 +87,7 @@ test('a rolled-back event leaves no gap once the transactions that were open at 
 
 test('a read costs the same while a transaction stays open, however much is numbered meanwhile', async (t) => {
   const { store, schema } = await openStore(t)
-  const client = new pg.Client({ connectionString: pgUrl() })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connectPg(t)
   const insert = (count: number) => sql(`INSERT INTO "${schema}".fastify_users_events
     (id, type, happened_at, context, subject, data) SELECT 'evt_01h455vb4pex5vsknk' || lpad(n::text, 8, '0'),
       'user.updated', now(), '{"actor":null,"requestId":null}', 'x', '{"id":"x","name":"Ann"}'
@@ -140,36 +129,6 @@ test('after a dump is restored into a cluster with smaller transaction ids, noth
   t.strictSame(await state(schema), { last_position: 4, frontier: 4, gaps: '{}' })
 })
 
-test('many readers and writers in several processes agree on the order', async (t) => {
-  const { store, schema } = await openStore(t)
-  const others = [1, 2].map(() => postgres({ connection: pgUrl(), schema }))
-  t.teardown(() => Promise.all(others.map((other) => other.close())))
-  const all = [store, ...others]
-  const ids = await Promise.all(Array.from({ length: 5 }, () => create(store)))
-  const logs: string[][] = all.map(() => [])
-  // Each reader reads as fast as it can; a transaction of another test may hold back the last events for a while.
-  const readers = all.map((each, i) => until('all 305 events are read', async () => {
-    const log = logs[i] ?? []
-    log.push(...(await readAfter(each, log.at(-1) ?? null)).map((event) => event.id))
-    return log.length >= 305
-  }, 30_000))
-  const writes = Array.from({ length: 300 }, (_, n) => {
-    const name = { value: `Name ${n}`, key: `name ${n}` }
-    const event = eventOf('user.updated')
-    return changeUser(all[n % 3] ?? store, String(ids[n % 5]), { name }, { updatedAt: now(), event })
-  })
-  await Promise.all(writes)
-  await Promise.all(readers)
-  const [expected = []] = logs
-  t.equal(new Set(expected).size, 305)
-  for (const log of logs) t.strictSame(log, expected)
-  for (const id of ids) {
-    const events = (await readAfter(store, null)).filter(({ subject }) => subject === id)
-    const versions = events.map(({ data }) => data['version'])
-    t.strictSame(versions, versions.toSorted((a, b) => Number(a) - Number(b)))
-  }
-})
-
 test('a read has what was committed before it, also if another process numbers it at that moment', async (t) => {
   const { store, schema } = await openStore(t)
   const others = [1, 2].map(() => postgres({ connection: pgUrl(), schema }))
@@ -198,8 +157,7 @@ test('many calls at the same time beside slow transactions leave no committed ev
     }
   })
   const slow = Array.from({ length: 4 }, async (_, n) => {
-    const client = new pg.Client({ connectionString: pgUrl() })
-    await client.connect()
+    const client = await connectPg(t)
     for (let round = 0; round < 15; round++) {
       await client.query('BEGIN')
       await client.query('SELECT pg_current_xact_id()')
@@ -211,7 +169,6 @@ test('many calls at the same time beside slow transactions leave no committed ev
       await client.query(`SELECT pg_sleep(${(n + 1) * 0.01})`)
       await client.query(round % 3 === 0 ? 'ROLLBACK' : 'COMMIT')
     }
-    await client.end()
   })
   const fast = (async () => { for (let n = 0; n < 300; n++) await create(store) })()
   await Promise.all([...slow, fast])
@@ -225,18 +182,13 @@ test('many calls at the same time beside slow transactions leave no committed ev
 
 test('who may read and write our tables, and number events, can read the log', async (t) => {
   const { schema } = await openStore(t)
-  const role = `${schema}_role`
-  await sql(`CREATE ROLE "${role}" LOGIN PASSWORD 'password'`)
-  t.teardown(() => sql(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`))
-  await sql(`GRANT USAGE ON SCHEMA "${schema}" TO "${role}"`)
   const tables = ['users', 'api_keys', 'idempotency_keys', 'migrations', 'events', 'pruned_events', 'counting_blocks',
     'counting_groups', 'counting_changes', 'counting_state'].map((name) => `"${schema}".fastify_users_${name}`)
-  await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${role}";
-    GRANT EXECUTE ON FUNCTION "${schema}".fastify_users_number_events(integer) TO "${role}"`)
-  const url = new URL(pgUrl())
-  url.username = role
-  url.password = 'password'
-  const weak = postgres({ connection: url.href, schema })
+  const connection = await urlOfRole(t, `${schema}_role`, [
+    `USAGE ON SCHEMA "${schema}"`, `SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')}`,
+    `EXECUTE ON FUNCTION "${schema}".fastify_users_number_events(integer)`
+  ])
+  const weak = postgres({ connection, schema })
   t.teardown(() => weak.close())
   const id = await create(weak)
   await changeUser(weak, id, { name: { value: 'X', key: 'x' } }, { updatedAt: now(), event: eventOf('user.updated') })

@@ -1,7 +1,6 @@
 // The four ways to run SQL, each with its guarantee, on PostgreSQL.
 import { test, type Test } from 'tap'
 import { createPoolExecutor, type PoolSettings } from '../../adapters/knex/connection/pool-executor.ts'
-import { joinTransaction } from '../../adapters/knex/connection/transaction-executor.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { pgHost, pgUrlWith, terminate, waitingForLock } from '../helpers/postgres.ts'
 import { pgBouncerUrl, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
@@ -115,22 +114,6 @@ for (const { name, skip } of servers) {
   })
 }
 
-test('a transaction happens all or not at all', async (t) => {
-  const { executor, schema } = executorOn(t, {})
-  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".rows (n int PRIMARY KEY)`)
-  const insert = `INSERT INTO "${schema}".rows VALUES ($1)`
-  await t.rejects(executor.transaction(async (on) => {
-    await on(insert, [1])
-    await on(insert, [1])
-  }), { code: 'fault', driverCode: '23505' })
-  t.strictSame(await executor.query(`SELECT n FROM "${schema}".rows`), [])
-  t.equal(await executor.transaction(async (on) => {
-    await on(insert, [1])
-    return 'done'
-  }), 'done')
-  t.strictSame(await executor.query(`SELECT n FROM "${schema}".rows`), [{ n: '1' }])
-})
-
 test('exclusive transactions of one installation run one after the other, and no others wait', async (t) => {
   const { executor, schema } = executorOn(t, {})
   const { executor: second } = executorOn(t, { schema, max: 4 })
@@ -216,20 +199,4 @@ test('a snapshot is given up soon if another transaction locks the users, and wh
   await t.rejects(endless, { code: 'unavailable', driverCode: 'ECONNRESET' })
   // The server would sleep on.
   await terminate(schema)
-})
-
-test('in a host\'s transaction only work behind a savepoint may be refused', async (t) => {
-  const { executor: pool, host, names } = executorOn(t, {})
-  const trx = await host.transaction()
-  const { executor } = joinTransaction(trx, pool, names)
-  const refused = 'SELECT 1 / 0'
-  const usable = () => executor.read('SELECT 1 AS one')
-  const refusal = { code: 'fault', driverCode: '22012' }
-  await t.rejects(executor.query(refused, [], { savepoint: true }), refusal)
-  t.strictSame(await usable(), [{ one: '1' }])
-  await t.rejects(executor.transaction((on) => on(refused), { exclusive: true }), refusal)
-  t.strictSame(await usable(), [{ one: '1' }])
-  await t.rejects(executor.query(refused), refusal)
-  await t.rejects(usable(), { code: 'fault', driverCode: '25P02' })
-  await trx.rollback()
 })

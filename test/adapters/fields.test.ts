@@ -6,10 +6,10 @@ import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
+import { databases } from '../helpers/cli.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
 import { everyone, userOf } from '../helpers/records.ts'
-import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { addUser } from '../helpers/writes.ts'
 
@@ -84,22 +84,11 @@ test('a value of a field that another process has had made unique since is taken
 })
 
 test('plain SQL can put nothing but an object into the column', async (t) => {
-  const schema = temporarySchema(t)
-  const filename = join(await temporaryDirectory(t), 'users.db')
-  const file = sqliteHost(filename)
-  t.teardown(() => file.destroy())
-  const cases = [
-    { storage: sqlite({ filename }), run: (statement: string) => file.raw(statement.replace('@', '')) },
-    {
-      storage: postgres({ connection: pgUrl(), schema }),
-      run: (statement: string) => sql(statement.replace('@', `"${schema}".`))
-    }
-  ]
-  for (const { storage, run } of cases) {
-    t.teardown(() => storage.close())
-    await storage.open({ migrate: true, filterable: ['plan'] })
+  for (const { create } of databases) {
+    const { open, execute } = await create(t)
+    const storage = await migrated(t, open(), { filterable: ['plan'] })
     await addUser(storage, userOf(1))
-    const set = async (text: string) => { await run(`UPDATE @fastify_users_users SET fields = '${text}'`) }
+    const set = async (text: string) => { await execute(`UPDATE @fastify_users_users SET fields = '${text}'`) }
     for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
     await set('{ "plan" : "pro" }')
     const { items } = await storage.users.list({ ...everyone, fields: { plan: 'pro' } }, page)

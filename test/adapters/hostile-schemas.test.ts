@@ -1,44 +1,33 @@
 // PostgreSQL: who may create functions and operators in a schema of the search path has none of them executed by the
 // service, by our triggers, or by `adopt`; and nobody may call what runs with the rights of our tables' owner.
-import { test, type Test } from 'tap'
-import { knexStorage, migrationsSql } from '../../adapters/knex/index.ts'
+import { test } from 'tap'
+import { migrationsSql } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { NEEDS } from '../../adapters/testing/subjects.ts'
 import { readMapping } from '../../cli/adopt-mapping.ts'
-import { runEachKind, TABLES } from '../helpers/each-kind.ts'
-import { transactionsOf } from '../helpers/kit.ts'
+import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { insertUsers } from '../helpers/plain-users.ts'
 import { callsOf, plantBetterFitting, plantForAnyType, plantSameOperators } from '../helpers/planted-sql.ts'
-import { connectPg, pgHost, pgUrlWith, urlOfRole } from '../helpers/postgres.ts'
+import { connectPg, pgUrlWith, urlOfRole } from '../helpers/postgres.ts'
 import { pgSourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { emptying, IN_TURN, ownAndHost, runInTurn } from './each-kind-in-turn.ts'
 
 const withPath = (path: string): string => pgUrlWith({ options: `-c search_path=${path}` })
-const emptying = (schema: string): string =>
-  TABLES.map((table) => `DELETE FROM "${schema}".fastify_users_${table}`).join('; ')
-
-/** Two storages on one schema, on a pool of our own and on a host's instance, that have this search path. */
-function storagesOn (t: Test, path: string, schema: string | undefined) {
-  const host = pgHost(t, { connection: withPath(path) })
-  const naming = schema === undefined ? {} : { schema }
-  const own = postgres({ connection: withPath(path), ...naming, listen: false, pool: { max: 4 } })
-  t.teardown(() => own.close())
-  return { host, own, onHost: () => knexStorage(host, naming) }
-}
-
 test('no function or operator is executed that fits better than one of PostgreSQL', async (t) => {
   const [evil, named, found] = [temporarySchema(t), temporarySchema(t), temporarySchema(t)]
   const admin = await connectPg(t)
   await plantBetterFitting(admin, evil)
   for (const schema of [named, undefined]) {
     await sql(`CREATE SCHEMA IF NOT EXISTS "${found}"`)
-    const { host, own, onHost } = storagesOn(t, schema === undefined ? `${found},${evil}` : `${evil},public`, schema)
+    const path = schema === undefined ? `${found},${evil}` : `${evil},public`
+    const { own, subjectsWith } = ownAndHost(t, withPath(path), schema)
     await own.open({ migrate: true })
-    const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('join')
-      ? { storage: onHost(), begin: transactionsOf(host) }
-      : { storage: { ...own, close: async () => {} } }
-    await runEachKind(t, subjectFor, () => admin.query(emptying(schema ?? found)))
+    // Where the path finds the tables, statements differ in nothing but their names.
+    const isWhole = schema === undefined || from('nightly') === false
+    const duties = isWhole ? IN_TURN : IN_TURN.filter((duty) => /^commit|^join/.test(duty))
+    await runInTurn(t, subjectsWith(), () => admin.query(emptying(schema ?? found)), duties)
     await admin.query(insertUsers(`"${schema ?? found}".fastify_users_users`, 1, 500))
     await own.rebuildCounts()
     for (const order of ['asc', 'desc'] as const) {
@@ -62,13 +51,10 @@ test('no function for arguments of any type is called without its schema', async
   const path = `${evil},pg_catalog`
   const { filterable = [], unique = [] } = NEEDS
   await (await connectPg(t, withPath(path))).query(migrationsSql('pg', { schema, filterable, unique }))
-  const { host, own, onHost } = storagesOn(t, path, schema)
+  const { own, subjectsWith } = ownAndHost(t, withPath(path), schema)
   // They refuse such a search path.
-  const ready = { open: async () => ({ created: false }) }
-  const subjectFor = (turn: number, duty: string) => turn % 2 === 0 || duty.startsWith('join')
-    ? { storage: { ...onHost(), ...ready }, begin: transactionsOf(host) }
-    : { storage: { ...own, ...ready, close: async () => {} } }
-  await runEachKind(t, subjectFor, () => admin.query(emptying(schema)))
+  const open = async () => ({ created: false })
+  await runInTurn(t, subjectsWith({ open }), () => admin.query(emptying(schema)))
   await own.server.warnings?.()
   t.match(await own.verifyCounts(), { users: 0, counted: 0, wrong: 0, malformed: [] })
 })

@@ -1,5 +1,5 @@
 // The kit finds every mistake that is made for it, and every duty finds one: a duty without a mistake has not been
-// shown to find anything. Those about reading users are in kit-users.test.ts.
+// shown to find anything.
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
@@ -8,14 +8,23 @@ import { commitMistakes } from '../helpers/mistakes/commit.ts'
 import { logMistakes } from '../helpers/mistakes/log.ts'
 import { rowMistakes } from '../helpers/mistakes/rows.ts'
 import { transactionMistakes } from '../helpers/mistakes/transactions.ts'
+import { usersFilters } from '../helpers/mistakes/users-filters.ts'
+import { usersLists } from '../helpers/mistakes/users-lists.ts'
+import { usersOrders } from '../helpers/mistakes/users-orders.ts'
+import { usersSchema } from '../helpers/mistakes/users-schema.ts'
+import { usersUnique } from '../helpers/mistakes/users-unique.ts'
+import { usersValues } from '../helpers/mistakes/users-values.ts'
+import { usersWalks } from '../helpers/mistakes/users-walks.ts'
 import type { Mistake } from '../helpers/mistakes/wrappers.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
-import { userSchemaCases, userSubjects, userSubjectsOutside } from '../../adapters/testing/users/index.ts'
 
 // Much longer than any duty takes, since a duty that is ended finds whatever it meets.
 const TIMEOUT_MS = 30_000
 
-const mistakes = [...commitMistakes, ...rowMistakes, ...logMistakes, ...transactionMistakes]
+const mistakes = [
+  ...commitMistakes, ...rowMistakes, ...logMistakes, ...transactionMistakes, ...usersValues, ...usersLists,
+  ...usersFilters, ...usersOrders, ...usersWalks, ...usersUnique, ...usersSchema
+]
 const isHost = ({ failed }: Mistake): boolean => isOfTransactions(failed)
 
 /** Why a duty has no mistake of its own. */
@@ -41,11 +50,11 @@ for (const mistake of mistakes) {
   })
 }
 
-test('every duty finds a mistake', (t) => {
-  const ofUsers = [...userSubjects, ...userSubjectsOutside].flatMap(({ cases }) => Object.keys(cases))
-  const others = new Set([...ofUsers, ...Object.keys(userSchemaCases)])
-  const left = DUTIES.filter((duty) => !others.has(duty) && !WITHOUT.some((reason) => reason.test(duty)) &&
+test('every duty finds a mistake, and each mistake has a name of its own', (t) => {
+  const left = DUTIES.filter((duty) => !WITHOUT.some((reason) => reason.test(duty)) &&
     !mistakes.some(({ failed }) => duty.startsWith(failed)))
   t.strictSame(left, [])
+  const names = mistakes.map(({ name, failed }) => `${failed}: ${name}`)
+  t.equal(new Set(names).size, names.length)
   t.end()
 })

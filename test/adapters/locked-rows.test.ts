@@ -1,15 +1,15 @@
 // A transaction of the host's that holds rows for long holds up those who write these rows, and nobody else.
-import pg from 'pg'
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
-import { pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { connectPg, pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
 import { apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
-import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addKey, addUser, addUserOnce, changeUser, removeUser, revokeKey, rotateKey } from '../helpers/writes.ts'
 
@@ -24,9 +24,7 @@ async function withLocked (t: Test, ids: string[], statementTimeoutMs = 5000) {
   const schema = temporarySchema(t)
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs }))
   for (const n of [1, 2, 3]) await add(storage, n)
-  const host = new pg.Client({ connectionString: pgUrl() })
-  await host.connect()
-  t.teardown(() => host.end())
+  const host = await connectPg(t)
   await host.query('begin')
   await host.query(`select 1 from "${schema}".fastify_users_users where id = any($1) for update`, [ids])
   return { storage, host, schema }
@@ -140,4 +138,31 @@ test('a revocation with successors waits for an open rotation, and revokes what 
   await transaction.commit()
   t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
   t.equal((await repositoryOf(storage).apiKeys.find({ id: successor.id }))?.revokedAt, timeOf(2))
+})
+
+test('a creation that waits too long for the first one with its key fails as in progress', async (t) => {
+  const schema = temporarySchema(t)
+  // Long enough for a connection on a busy machine.
+  const storage = await migrated(t, postgres({ connection: pgUrl(), schema, statementTimeoutMs: 1000 }))
+  const host = pgHost(t)
+  await host.transaction(async (trx) => {
+    const joined = knexStorage(host, { schema, profile: 'classic' }).join(trx)
+    await addUserOnce(joined, userOf(1), idempotencyOf(1))
+    await t.rejects(addUserOnce(storage, userOf(2), idempotencyOf(1)), { code: 'idempotency_in_progress' })
+  })
+  t.match(await addUserOnce(storage, userOf(3), idempotencyOf(1)), { user: { id: userOf(1).id }, replayed: true })
+})
+
+test('a key is free if its user is deleted while the key is looked up', async (t) => {
+  const schema = temporarySchema(t)
+  const host = pgHost(t)
+  const storage = await migrated(t, knexStorage(host, { schema }))
+  await addUserOnce(storage, userOf(1), idempotencyOf(1))
+  intercept(host, async (statement, send) => {
+    if (statement.includes('fingerprint AS')) {
+      await sql(`delete from "${schema}".fastify_users_users where id = $1`, [userOf(1).id])
+    }
+    return send()
+  })
+  t.match(await addUserOnce(storage, userOf(2), idempotencyOf(1)), { user: { id: userOf(2).id }, replayed: false })
 })

@@ -126,17 +126,6 @@ test('a creation that gets no connection waits for one only once', async (t) => 
   })
 })
 
-test('a statement that conflicts every time is given up as unavailable', async (t) => {
-  const schema = temporarySchema(t)
-  const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
-  await sql(`create function "${schema}".conflict() returns trigger language plpgsql
-    as $$ begin raise exception 'conflict' using errcode = '40001'; end $$`)
-  await sql(`create trigger conflict before insert on "${schema}".fastify_users_users
-    execute function "${schema}".conflict()`)
-  const created = addUser(storage, userOf(1))
-  await t.rejects(created, { code: 'unavailable', driverCode: '40001' })
-})
-
 for (const [name, open] of Object.entries({
   'postgres()': (connection: Knex.PgConnectionConfig, schema: string) =>
     postgres({ connection: { ...connection }, schema }),

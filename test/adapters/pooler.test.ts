@@ -2,13 +2,11 @@
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import type { WritesOptions } from '../../lib/storage/user-writes.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { startPgBouncer } from '../servers/pgbouncer.mjs'
-import { keysOf, timeOf, userOf } from '../helpers/records.ts'
+import { timeOf, userOf } from '../helpers/records.ts'
 import { pgBouncerUrl, pgUrl, pooled, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 import { addUserOnce } from '../helpers/writes.ts'
 
@@ -17,10 +15,12 @@ const idempotency = { key: 'k', fingerprint: 'f', now: timeOf(0), expiresAt: '20
 const create = (storage: Storage, n: number) => addUserOnce(storage, userOf(n), idempotency)
 
 test('nothing is set on a session, and the tables are in public whatever the search path is', async (t) => {
-  const tablePrefix = `${temporarySchema(t)}_`
-  const connection = pgUrlWith({ options: '-c search_path=pg_temp -c statement_timeout=0' })
+  const bystander = temporarySchema(t)
+  await sql(`create schema "${bystander}"`)
+  const tablePrefix = `${bystander}_`
+  const connection = pgUrlWith({ options: `-c search_path=pg_temp,${bystander} -c statement_timeout=0` })
   const storage = await migrated(t, postgres({ connection, pooler: true, tablePrefix, pool: { max: 2 } }))
-  const schemas = await sql('select schemaname from pg_tables where tablename = $1', [`${tablePrefix}users`])
+  const schemas = await sql('select distinct schemaname from pg_tables where tablename like $1', [`${tablePrefix}%`])
   t.strictSame(schemas, [{ schemaname: 'public' }])
   t.equal((await create(storage, 1)).replayed, false)
   t.equal((await create(storage, 1)).user?.id, userOf(1).id)
@@ -29,17 +29,6 @@ test('nothing is set on a session, and the tables are in public whatever the sea
   const unlimited = postgres({ connection, pooler: true, statementTimeoutMs: 0, schema: 'public', tablePrefix })
   t.teardown(() => unlimited.close())
   await t.rejects(unlimited.open(), { code: 'schema_behind' })
-})
-
-test('every table is in public unless a schema is named', async (t) => {
-  const bystander = temporarySchema(t)
-  await sql(`create schema "${bystander}"`)
-  const tablePrefix = `${bystander}_`
-  const connection = pgUrlWith({ options: `-c search_path=${bystander}` })
-  const storage = await migrated(t, postgres({ connection, pooler: true, tablePrefix }))
-  const schemas = await sql('select distinct schemaname from pg_tables where tablename like $1', [`${tablePrefix}%`])
-  t.strictSame(schemas, [{ schemaname: 'public' }])
-  await storage.rollback(0)
 })
 
 test('without the option, the error of PgBouncer names it', { skip: pooled.skip }, async (t) => {
@@ -88,21 +77,4 @@ test('a creation that waits for one with the same key fails as in progress', asy
     await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
   })
   t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
-})
-
-test('a batch that waits for one with the same key fails as in progress', async (t) => {
-  const schema = temporarySchema(t)
-  const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
-  const host = pgHost(t)
-  const options: WritesOptions = { atomic: false, idempotency: { ...idempotency, note: 'a batch' } }
-  const write = async (to: Storage, n: number) => {
-    const user = userOf(n)
-    return repositoryOf(to).users.write([{ type: 'create', user, keys: keysOf(user), event: null }], options)
-  }
-  await host.transaction(async (trx) => {
-    await write(knexStorage(host, { schema, profile: 'classic' }).join(trx), 1)
-    await t.rejects(write(storage, 2), { code: 'idempotency_in_progress' })
-  })
-  t.match(await write(storage, 3), { outcomes: [{ user: { id: userOf(1).id } }], replayed: true })
 })

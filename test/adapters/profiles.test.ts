@@ -2,43 +2,25 @@
 import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
-import { newId } from '../../lib/core/ids.ts'
-import { repositoryOf } from '../../lib/storage/repository.ts'
-import type { EventRecord, NewEvent, UserRecord } from '../../lib/storage/storage.ts'
+import type { EventRecord, UserRecord } from '../../lib/storage/storage.ts'
 import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
+import { eventOf, everyone, firstPage, userOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
+import { addUser, removeUser } from '../helpers/writes.ts'
 
-const ANY = { ifVersion: null, unlessVersion: [] }
-const AT = '2026-01-31T09:30:00.000Z'
+let made = 0
+let events = 0
 
-const event = (type: string): NewEvent => ({ id: newId('evt'), type, timestamp: AT, actor: null, requestId: null })
-
-function userOf (name: string, tenant?: string): UserRecord {
-  const email = `${name}@example.org`
-  return {
-    ...{ id: newId('usr'), name, email, fields: {}, status: 'active', statusReason: null, version: 1 },
-    ...{ createdAt: AT, updatedAt: AT, ...tenant === undefined ? {} : { tenant } }
-  }
-}
-
-async function create (storage: KnexStorage, name: string, tenant?: string): Promise<UserRecord> {
-  const user = userOf(name, tenant)
-  const keys = { nameKey: name, emailKey: user.email }
-  await repositoryOf(storage).users.write([{ type: 'create', user, keys, event: event('user.created') }], {
-    atomic: false, idempotency: null
+const create = (storage: KnexStorage, name: string, tenant?: string): Promise<UserRecord> =>
+  addUser(storage, userOf(++made, { name, ...tenant === undefined ? {} : { tenant } }), {
+    event: eventOf(++events, 'user.created')
   })
-  return user
-}
 
-async function deleteUser (storage: KnexStorage, id: string): Promise<void> {
-  const write = { type: 'delete', id, guard: ANY, event: event('user.deleted'), erase: false } as const
-  await repositoryOf(storage).users.write([write], { atomic: false, idempotency: null })
-}
+const remove = (storage: KnexStorage, id: string) =>
+  removeUser(storage, id, { event: eventOf(++events, 'user.deleted') })
 
-const pageOf = (storage: KnexStorage, tenant?: string) => storage.users.list(
-  { emailKey: null, words: null, fields: {}, ...tenant === undefined ? {} : { tenant } },
-  { order: 'asc', limit: 100, from: { offset: 0 } }
-)
+const pageOf = (storage: KnexStorage, tenant?: string) =>
+  storage.users.list({ ...everyone, ...tenant === undefined ? {} : { tenant } }, firstPage(100))
 
 /** All events behind one, in the log's order. */
 async function eventsAfter (storage: KnexStorage, after: string | null): Promise<EventRecord[]> {
@@ -99,7 +81,7 @@ test('tables move from one profile to the other and back, with every number, eve
   const last = first.at(-1)?.id ?? null
   // These two have no positions yet.
   const ann = await create(running, 'ann', 'acme')
-  await deleteUser(running, (await create(running, 'gone')).id)
+  await remove(running, (await create(running, 'gone')).id)
 
   for (const profile of ['portable', 'classic', 'portable'] as const) {
     await open(profile).open({ migrate: true })
@@ -115,7 +97,7 @@ test('tables move from one profile to the other and back, with every number, eve
     const bob = await create(running, 'bob', 'acme')
     t.equal((await pageOf(running, 'acme')).total, 12, `${profile}: a new user counts`)
     t.equal((await eventsAfter(running, last)).at(-1)?.subject, bob.id, `${profile}: its event is the last one`)
-    await deleteUser(running, bob.id)
+    await remove(running, bob.id)
     await sql(`DELETE FROM "${schema}".fastify_users_events WHERE subject = '${bob.id}'`)
     await running.rebuildCounts()
     t.match(await running.verifyCounts(), { users: 21, counted: 21, wrong: 0 }, `${profile}: counted again`)

@@ -184,9 +184,7 @@ test('other orders walk an index in both directions, from the beginning and behi
 // The cost of a scan that is switched off, and used all the same, is beyond `jit_above_cost`.
 test('each function that switches scans off compiles no plan', async (t) => {
   const schema = temporarySchema(t)
-  const store = postgres({ connection: pgUrl(), schema })
-  t.teardown(() => store.close())
-  await store.open({ migrate: true })
+  await migrated(t, postgres({ connection: pgUrl(), schema }))
   const functions = await sql(`SELECT proname AS name, 'jit=off' = ANY(proconfig) AS plain FROM pg_proc
     WHERE pronamespace = '"${schema}"'::regnamespace AND 'enable_seqscan=off' = ANY(proconfig)`)
   t.ok(functions.some(({ name }) => name === 'fastify_users_number_events'))

@@ -58,18 +58,11 @@ test('postgres() throws one error for all wrong options', async (t) => {
 test('knexStorage() refuses wrong options and other databases', async (t) => {
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
-  t.throws(() => knexStorage(host, { schema: 'x' }), {
-    name: 'TypeError',
-    message: 'fastify-users: the option schema is for PostgreSQL'
-  })
-  t.throws(() => knexStorage(host, { profile: 'portable' }), {
-    name: 'TypeError',
-    message: 'fastify-users: the option profile is for PostgreSQL'
-  })
-  t.throws(() => knexStorage(host, untyped({ prefix: 'x' })), {
-    name: 'TypeError',
-    message: /prefix is not a known option/
-  })
+  for (const [options, message] of [
+    [{ schema: 'x' }, 'fastify-users: the option schema is for PostgreSQL'],
+    [{ profile: 'portable' }, 'fastify-users: the option profile is for PostgreSQL'],
+    [{ prefix: 'x' }, /prefix is not a known option/]
+  ] as const) t.throws(() => knexStorage(host, untyped(options)), { name: 'TypeError', message })
   for (const none of [null, {}, 'postgres://x']) {
     t.throws(() => knexStorage(untyped(none)), {
       name: 'TypeError',

@@ -11,7 +11,7 @@ import { retryWhileBusy } from '../../adapters/knex/connection/retry-while-busy.
 import { type DriverSource, loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import { captureLog } from '../helpers/log.ts'
-import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import Fastify from 'fastify'
 import users from '../../lib/index.ts'
@@ -39,18 +39,10 @@ async function projectWith (
 
 test('takes the first driver that loads', async (t) => {
   const both = await projectWith(t, { 'better-sqlite3': ['13.2.0', WORKS], sqlite3: ['6.0.1', WORKS] })
-  t.match(loadSqliteDriver(undefined, both), {
-    name: 'better-sqlite3',
-    version: '13.2.0',
-    client: 'better-sqlite3'
-  })
+  const better = { name: 'better-sqlite3', version: '13.2.0', client: 'better-sqlite3' }
+  t.match(loadSqliteDriver(undefined, both), better)
   t.match(loadSqliteDriver('sqlite3', both), { name: 'sqlite3', version: '6.0.1', client: 'sqlite3' })
-  const unasked = {
-    ...both,
-    nodeSqlite: () => {
-      throw new Error('nobody asked for it')
-    }
-  }
+  const unasked = { ...both, nodeSqlite: () => { throw new Error('nobody asked for it') } }
   t.equal(loadSqliteDriver('sqlite3', unasked).name, 'sqlite3')
   const broken = await projectWith(t, { 'better-sqlite3': ['12.0.0', BROKEN], sqlite3: ['6.0.1', WORKS] })
   t.equal(loadSqliteDriver(undefined, broken).name, 'sqlite3')
@@ -106,12 +98,7 @@ test('does not load a better-sqlite3 that would end an older Node.js', async (t)
 test('node:sqlite is there from Node.js 22.13 on', async (t) => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   t.equal(nodeSqlite() !== undefined, major > 22 || (major === 22 && minor >= 13))
-  t.equal(
-    nodeSqlite(() => {
-      throw new Error('no such module')
-    }),
-    undefined
-  )
+  t.equal(nodeSqlite(() => { throw new Error('no such module') }), undefined)
   if (nodeSqlite() !== undefined) t.equal(nodeSqliteClient().prototype.driverName, 'node:sqlite')
   t.throws(() => clientOn(undefined), {
     message: `fastify-users: node:sqlite needs Node.js 22.13 or later, and this is ${process.version}: npm ` +
@@ -186,48 +173,32 @@ test('waits for the lock of another connection, and for no other error', async (
     let calls = 0
     return () => (calls++ < times ? Promise.reject(error) : Promise.resolve(calls))
   }
-  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+  const errorWith = (members: object) => Object.assign(new Error('x'), members)
+  const ofNode = (errcode: number) => errorWith({ code: 'ERR_SQLITE_ERROR', errcode })
+  const busy = errorWith({ code: 'SQLITE_BUSY' })
   t.equal(await retryWhileBusy(failing(3, busy), Infinity), 4)
-  t.equal(
-    await retryWhileBusy(failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 5 })), Infinity),
-    2
-  )
-  t.equal(
-    await retryWhileBusy(
-      failing(1, Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })),
-      Infinity
-    ),
-    2,
-    'while another connection recovers the log too'
-  )
+  t.equal(await retryWhileBusy(failing(1, ofNode(5)), Infinity), 2)
+  t.equal(await retryWhileBusy(failing(1, ofNode(261)), Infinity), 2, 'another connection recovers the log')
   await t.rejects(retryWhileBusy(failing(Infinity, busy), 20), busy)
-  for (const error of [
-    new Error('x'),
-    Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' }),
-    Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 517 })
-  ]) {
+  for (const error of [new Error('x'), errorWith({ code: 'SQLITE_BUSY_SNAPSHOT' }), ofNode(517)]) {
     await t.rejects(retryWhileBusy(failing(1, error), Infinity), error)
   }
 })
 
 test('errors of node:sqlite have the codes of SQLite', async (t) => {
-  const codeOf = (errcode: number, message = 'x') => {
-    const { code, driverCode } = toStorageError(
-      Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode }),
-      namesOf({}, false)
-    )
-    return [code, driverCode]
+  const rows: Array<[errcode: number, expected: unknown[], message?: string]> = [
+    [5, ['unavailable', 'SQLITE_BUSY']],
+    [517, ['unavailable', 'SQLITE_BUSY_SNAPSHOT']],
+    [13, ['unavailable', 'SQLITE_FULL']],
+    [14, ['unavailable', 'SQLITE_CANTOPEN']],
+    [26, ['fault', 'SQLITE_NOTADB']],
+    [1555, ['fault', 'SQLITE_CONSTRAINT']],
+    [99, ['fault', 'SQLITE_ERROR']],
+    [2067, ['email_taken', undefined], 'UNIQUE constraint failed: fastify_users_users.email_key']
+  ]
+  for (const [errcode, expected, message = 'x'] of rows) {
+    const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
+    const { code, driverCode } = toStorageError(error, namesOf({}, false))
+    t.strictSame([code, driverCode], expected, String(errcode))
   }
-  t.strictSame(codeOf(5), ['unavailable', 'SQLITE_BUSY'])
-  t.strictSame(codeOf(517), ['unavailable', 'SQLITE_BUSY_SNAPSHOT'])
-  t.strictSame(codeOf(13), ['unavailable', 'SQLITE_FULL'])
-  t.strictSame(codeOf(14), ['unavailable', 'SQLITE_CANTOPEN'])
-  t.strictSame(codeOf(26), ['fault', 'SQLITE_NOTADB'])
-  t.strictSame(codeOf(1555), ['fault', 'SQLITE_CONSTRAINT'])
-  t.strictSame(codeOf(99), ['fault', 'SQLITE_ERROR'])
-  t.strictSame(codeOf(2067, 'UNIQUE constraint failed: fastify_users_users.email_key'), ['email_taken', undefined])
-})
-
-test('the suite uses a driver that is there', async (t) => {
-  t.equal(sqliteDrivers.find(({ driver }) => driver === sqliteDriver)?.skip, false)
 })

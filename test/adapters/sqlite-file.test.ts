@@ -9,6 +9,7 @@ import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { migrated } from '../helpers/migrated.ts'
 import { everyone, keysOf, rename as renaming, userOf, webhookOf } from '../helpers/records.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -28,9 +29,7 @@ async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]
   const directory = await temporaryDirectory(t)
   const filename = join(directory, 'users.db')
   const { driver } = options
-  const storage = sqlite({ filename, ...(driver !== undefined && { driver }) })
-  t.teardown(() => storage.close())
-  await storage.open({ migrate: true })
+  const storage = await migrated(t, sqlite({ filename, ...(driver !== undefined && { driver }) }))
   const add = async (n: number) => addUser(storage, userOf(n))
   await add(1)
   return { directory, filename, storage, add }
@@ -115,9 +114,7 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
   await mkdir(join(directory, 'data'))
   await symlink(join(directory, 'data', 'users.db'), join(directory, 'link.db'))
   await writeFile(join(directory, 'data', 'users.db'), '')
-  const linked = sqlite({ filename: join(directory, 'link.db') })
-  t.teardown(() => linked.close())
-  await linked.open({ migrate: true })
+  const linked = await migrated(t, sqlite({ filename: join(directory, 'link.db') }))
   await addUser(linked, userOf(1))
   await rename(join(directory, 'data', 'users.db-wal'), join(directory, 'away'))
   await t.rejects(linked.open(), { code: 'unavailable' }, 'the log is beside the file itself')
@@ -192,18 +189,14 @@ test('a service whose file is deleted answers 503, not 201', async (t) => {
 test('what it creates is for its owner alone, and what is there keeps its mode', async (t) => {
   const directory = await temporaryDirectory(t)
   const made = join(directory, 'a', 'b')
-  const storage = sqlite({ filename: join(made, 'users.db') })
-  t.teardown(() => storage.close())
-  await storage.open({ migrate: true })
+  await migrated(t, sqlite({ filename: join(made, 'users.db') }))
   t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(made, name)))), ['600', '600', '600'])
   t.strictSame(await Promise.all([made, join(made, '..')].map(modeOf)), ['700', '700'])
 
   const shared = join(directory, 'shared')
   await mkdir(shared, { mode: 0o750 })
   await writeFile(join(shared, 'users.db'), '', { mode: 0o640 })
-  const other = sqlite({ filename: join(shared, 'users.db') })
-  t.teardown(() => other.close())
-  await other.open({ migrate: true })
+  await migrated(t, sqlite({ filename: join(shared, 'users.db') }))
   t.strictSame(await Promise.all(FILES.map((name) => modeOf(join(shared, name)))), ['640', '640', '640'])
   t.equal(await modeOf(shared), '750')
 })

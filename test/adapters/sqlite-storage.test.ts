@@ -140,16 +140,6 @@ for (const { driver, skip } of sqliteDrivers) {
     await writing.rollback()
   })
 
-  test(`${driver}: two connections of sqlite() on one file write concurrently`, { skip }, async (t) => {
-    const filename = join(await temporaryDirectory(t), 'users.db')
-    const [a, b] = [sqlite({ filename, driver }), sqlite({ filename, driver })]
-    for (const each of [a, b]) t.teardown(() => each.close())
-    await a.open({ migrate: true })
-    const insert = (storage: typeof a, n: number) => addUser(storage, userOf(n))
-    await Promise.all(Array.from({ length: 100 }, (_, n) => insert(n % 2 === 0 ? a : b, n)))
-    t.equal((await b.users.list(everyone, firstOne)).total, 100, 'neither is refused')
-  })
-
   test(`${driver}: a missing table is a fault`, { skip }, async (t) => {
     const storage = sqlite({ filename: ':memory:', driver })
     t.teardown(() => storage.close())

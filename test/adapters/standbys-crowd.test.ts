@@ -12,7 +12,7 @@ import { until } from '../helpers/until.ts'
 const CLIENTS = 24
 const SHARED = 4
 // How many requests each client sends at least in each phase.
-const REQUESTS = from('nightly') === false ? 200 : 40
+const REQUESTS = from('nightly') === false ? 200 : 15
 
 interface Tally {
   requests: number

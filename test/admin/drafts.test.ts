@@ -7,7 +7,6 @@ import { isObject, type Json, type JsonObject, type Schema } from '../../admin/a
 import {
   createdValue, type Draft, draftFaults, draftOf, editedValue, isDraftNull, isGroup, newDraft, rebased
 } from '../../admin/form/draft.ts'
-import { labelOf } from '../../admin/form/kinds.ts'
 import { isSame, patchBetween } from '../../admin/form/merge-patch.ts'
 import { fromLocal, toLocal } from '../../admin/form/moments.ts'
 import { mergePatch } from '../../lib/fields/merge-patch.ts'
@@ -213,8 +212,4 @@ test('a moment is shown in the time zone of the person, to the millisecond', asy
   }
   t.match(toLocal('2026-01-02T03:04:05Z'), /:04:05$/)
   t.strictSame([toLocal(''), toLocal('x'), fromLocal(''), fromLocal('x')], ['', '', '', ''])
-})
-
-test('a field is named by its title', async (t) => {
-  t.strictSame([labelOf('a', { title: 'A' }), labelOf('a', { title: '' }), labelOf('a', {})], ['A', 'a', 'a'])
 })

@@ -1,21 +1,18 @@
 // What the administration page does with many users: export and bulk deletion.
 import { Readable } from 'node:stream'
-import { Type } from '@sinclair/typebox'
-import { test } from 'tap'
 import {
-  adminHost, type AdminHost, chooseFilter, downloaded, openFilters, openTab, signIn, skip
+  type AdminHost, adminHost, chooseFilter, downloaded, focused, openFilters, pageTest
 } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
-test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { pageSize: { max: 50 } })
+pageTest('exports what is filtered, as CSV and NDJSON', async (t) => {
+  const { users, enter } = await adminHost(t, { pageSize: { max: 50 } })
   await users.create({ name: '=1+1', email: 'a@example.org', plan: 'pro', note: 'say "hi",\nthen go', seats: 5 })
   await users.create({
     name: 'Ömer', email: 'b@example.org', plan: 'pro', address: { city: 'Köln' }, tags: ['x'], note: '\'@x'
   })
   for (let i = 0; i < 120; i++) await users.create({ name: `free ${i}`, email: `free${i}@example.org` })
-  const { page, troubles } = await openTab(t, `${origin}/admin/`)
-  await signIn(page, await createKey())
+  const page = await enter()
   await openFilters(page)
   await chooseFilter(page, 'Plan', 'pro')
   await page.getByText('2 users').waitFor()
@@ -52,50 +49,11 @@ test('exports what is filtered, as CSV and NDJSON', { skip }, async (t) => {
   await dialog.getByText('0 of 122 users').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('Cancelled: no file was saved.').waitFor()
-  t.equal(await page.evaluate('document.activeElement.textContent'), 'Export CSV')
-  t.strictSame(troubles, [])
+  t.equal(await focused(page), 'Export CSV')
 })
 
-test('a table of the page is that of the server, and can be imported', { skip }, async (t) => {
-  const { app, users, origin, createKey } = await adminHost(t, {
-    fields: {
-      schema: Type.Object({
-        prefs: Type.Optional(Type.Object({ color: Type.Optional(Type.String()) })),
-        home: Type.Optional(Type.Object({ city: Type.String(), zip: Type.Optional(Type.String()) })),
-        more: Type.Optional(Type.Object({ a: Type.String() }, { additionalProperties: true })),
-        nick: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        '=sum, "x"': Type.Optional(Type.String())
-      }),
-      filterable: []
-    }
-  })
-  const samples = [
-    {}, { prefs: {} }, { prefs: { color: 'red' }, more: { a: 'x', more: [1] } }, { nick: null }, { nick: 'Bob' },
-    { home: { city: '' }, '=sum, "x"': '' }, { home: { city: 'a,"b"', zip: '-1\r\n' }, '=sum, "x"': "'@\u2028ü\r" }
-  ]
-  for (const [i, sample] of samples.entries()) {
-    await users.create({ name: `User ${i}`, email: `user${i}@example.org`, ...sample })
-  }
-  const key = await createKey()
-  const { page } = await openTab(t, `${origin}/admin/`)
-  await signIn(page, key)
-  const { text } = await downloaded(page, () => page.getByRole('button', { name: 'Export CSV' }).click())
-  const headers = { authorization: `Bearer ${key}` }
-  const { payload } = await app.inject({ url: '/v1/users/export?format=csv', headers })
-  t.equal(text, `\uFEFF${payload}`)
-  const imported = await app.inject({
-    method: 'POST',
-    url: '/v1/users/import?onConflict=update',
-    headers: { ...headers, 'content-type': 'text/csv' },
-    payload: text
-  })
-  t.strictSame(JSON.parse(imported.payload), {
-    summary: { created: 0, updated: 0, skipped: samples.length, refused: 0, dryRun: false }
-  })
-})
-
-test('an export that the server breaks off saves no file', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, {
+pageTest('an export that the server breaks off saves no file', async (t) => {
+  const { users, enter } = await adminHost(t, {
     before: (app) => app.addHook('onSend', async ({ url }, _reply, payload) => url.includes('/users/export')
       ? Readable.from((async function * () {
         for await (const chunk of Readable.from(Object(payload))) yield chunk
@@ -104,15 +62,14 @@ test('an export that the server breaks off saves no file', { skip }, async (t) =
       : payload)
   })
   await users.create({ name: 'Ada', email: 'ada@example.org' })
-  const { page } = await openTab(t, `${origin}/admin/`)
-  await signIn(page, await createKey())
+  const page = await enter()
   const downloads: unknown[] = []
   page.on('download', (download) => downloads.push(download))
   await page.getByRole('button', { name: 'Export CSV' }).click()
   const dialog = page.getByRole('dialog', { name: 'Export users' })
   await dialog.getByText('The server could not be reached.').waitFor()
   t.strictSame(downloads, [])
-})
+}, { makesTroubles: true })
 
 /** Makes many users, together. */
 async function crowd ({ users }: Pick<AdminHost, 'users'>, length: number): Promise<void> {
@@ -120,16 +77,15 @@ async function crowd ({ users }: Pick<AdminHost, 'users'>, length: number): Prom
     ({ op: 'create' as const, body: { name: `User ${i}`, email: `user${i}@example.org` } })))
 }
 
-test('a bulk deletion can be stopped, and says what it has not done', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
+pageTest('a bulk deletion can be stopped, and says what it has not done', async (t) => {
+  const { users, enter } = await adminHost(t)
   await crowd({ users }, 250)
-  const { page, troubles } = await openTab(t, `${origin}/admin/`)
-  await signIn(page, await createKey())
+  const page = await enter()
   await page.getByLabel('Select all users on this page').check()
   await page.getByRole('button', { name: 'Select all 250 that match' }).click()
   await page.getByText('250 users selected').waitFor()
   await until('the first action has the focus', async () =>
-    await page.evaluate('document.activeElement.textContent') === 'Suspend…')
+    await focused(page) === 'Suspend…')
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('250')
@@ -148,17 +104,15 @@ test('a bulk deletion can be stopped, and says what it has not done', { skip }, 
   await ended.getByText('200 done, 0 refused, 50 not tried.').waitFor()
   t.equal(sent, 2)
   t.equal((await users.list()).meta.total, 50)
-  t.equal(await page.evaluate('document.activeElement.textContent'), 'Close')
+  t.equal(await focused(page), 'Close')
   await page.keyboard.press('Enter')
   await page.getByText('50 users selected').waitFor()
-  t.strictSame(troubles, [])
 })
 
-test('a bulk deletion that reaches a limit names who is left', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { limits: { deletions: { max: 5, window: 3600 } } })
+pageTest('a bulk deletion that reaches a limit names who is left', async (t) => {
+  const { users, enter } = await adminHost(t, { limits: { deletions: { max: 5, window: 3600 } } })
   for (let i = 0; i < 20; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
-  const { page } = await openTab(t, `${origin}/admin/`)
-  await signIn(page, await createKey())
+  const page = await enter()
   await page.getByLabel('Select all users on this page').check()
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
@@ -169,11 +123,10 @@ test('a bulk deletion that reaches a limit names who is left', { skip }, async (
   t.equal((await users.list()).meta.total, 15)
 })
 
-test('the focus is never lost with what was selected', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
+pageTest('the focus is never lost with what was selected', async (t) => {
+  const { users, enter } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
   for (let i = 0; i < 3; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
-  const { page } = await openTab(t, `${origin}/admin/#/users?page=2`)
-  await signIn(page, await createKey())
+  const page = await enter('#/users?page=2')
   const isAtHeading = async () => await page.evaluate('document.activeElement.tagName') === 'H1'
   const select = async () => {
     await page.getByLabel('Select User 0').check()
@@ -197,11 +150,10 @@ test('the focus is never lost with what was selected', { skip }, async (t) => {
   await until('the heading has the focus', isAtHeading)
 })
 
-test('sets a field of those that are selected, or removes it', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
+pageTest('sets a field of those that are selected, or removes it', async (t) => {
+  const { users, enter } = await adminHost(t)
   for (let i = 0; i < 3; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org`, tags: ['a'] })
-  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
-  await signIn(page, await createKey())
+  const page = await enter()
   const dialog = page.getByRole('dialog')
   const set = async (field: string): Promise<void> => {
     await page.getByLabel('Select all users on this page').check()
@@ -214,6 +166,9 @@ test('sets a field of those that are selected, or removes it', { skip }, async (
   await dialog.getByLabel('Plan').selectOption('pro')
   await submit()
   await page.getByText('3 users changed').waitFor()
+  // Whoever is selected before the list is there again would be changed in the version of before, which is refused.
+  await until('the list shows the change', async () =>
+    (await page.locator('td[data-label="Plan"]').allInnerTexts()).join() === 'pro,pro,pro')
   t.strictSame(await stored('plan'), ['pro', 'pro', 'pro'])
   await set('Tags')
   await submit()
@@ -224,5 +179,4 @@ test('sets a field of those that are selected, or removes it', { skip }, async (
   await submit()
   await dialog.getByText('0 done, 3 refused, 0 not tried.').waitFor()
   t.strictSame(await stored('seats'), [undefined, undefined, undefined])
-  t.strictSame(troubles.filter((each) => !each.includes('400')), [])
 })

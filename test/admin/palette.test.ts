@@ -1,14 +1,12 @@
 // The palette of the administration page: a user, a view or an action by its name.
-import { test } from 'tap'
-import { adminHost, downloaded, edit, openTab, signIn, skip, violations } from '../helpers/admin-page.ts'
+import { adminHost, downloaded, edit, focused, headingHasFocus, pageTest, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
-test('goes to a user by words, with the keyboard alone', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
+pageTest('goes to a user by words, with the keyboard alone', async (t) => {
+  const { users, enter } = await adminHost(t)
   await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
   const { id } = await users.create({ name: 'Olga Petrova', email: 'olga@example.org' })
-  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
-  await signIn(page, await createKey())
+  const page = await enter()
   await page.keyboard.press('Control+k')
   const box = page.getByRole('combobox', { name: 'A user, a view or an action' })
   await box.waitFor()
@@ -34,7 +32,7 @@ test('goes to a user by words, with the keyboard alone', { skip }, async (t) => 
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Olga Petrova', level: 1 }).waitFor()
   t.equal(await page.evaluate('location.hash'), `#/users/${id}`)
-  await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
+  await headingHasFocus(page)
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('zzzz')
@@ -42,15 +40,13 @@ test('goes to a user by words, with the keyboard alone', { skip }, async (t) => 
   await page.keyboard.press('Escape')
   await box.waitFor({ state: 'detached' })
   t.equal(await page.evaluate('document.activeElement.tagName'), 'H1', 'the focus is where it was')
-  t.strictSame(troubles, [])
 })
 
-test('an answer that comes late is not shown for what was typed since', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
+pageTest('an answer that comes late is not shown for what was typed since', async (t) => {
+  const { users, enter } = await adminHost(t)
   await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
   await users.create({ name: 'Olga Petrova', email: 'olga@example.org' })
-  const { page, troubles } = await openTab(t, `${origin}/admin/#/users`)
-  await signIn(page, await createKey())
+  const page = await enter()
   let answer = (): void => {}
   await page.route(/q=ada/, async (route) => {
     await new Promise<void>((resolve) => { answer = resolve })
@@ -69,14 +65,12 @@ test('an answer that comes late is not shown for what was typed since', { skip }
   await page.getByRole('dialog').getByRole('option', { name: 'All users that match' }).click()
   await page.getByText('1 user', { exact: true }).waitFor()
   t.equal(await page.evaluate('location.hash'), '#/users?q=olga+p')
-  t.strictSame(troubles, [])
 })
 
-test('does what can be done from everywhere, and asks before a form is left', { skip }, async (t) => {
-  const { users, origin, createKey } = await adminHost(t)
+pageTest('does what can be done from everywhere, and asks before a form is left', async (t) => {
+  const { users, enter } = await adminHost(t)
   const { id } = await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
-  const { page, troubles } = await openTab(t, `${origin}/admin/#/users/${id}`)
-  await signIn(page, await createKey())
+  const page = await enter(`#/users/${id}`)
   const choose = async (text: string): Promise<void> => {
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog').getByRole('combobox').fill(text)
@@ -89,11 +83,11 @@ test('does what can be done from everywhere, and asks before a form is left', { 
   await page.keyboard.press('Control+k')
   t.equal(await page.getByRole('dialog').count(), 1, 'a dialog is answered first')
   await page.keyboard.press('Escape')
-  await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
+  await headingHasFocus(page)
   await page.locator('main summary', { hasText: 'Actions' }).press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
-  t.equal(await page.evaluate('document.activeElement.textContent'), 'Delete this user…')
+  t.equal(await focused(page), 'Delete this user…')
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { level: 1 }).focus()
   await page.keyboard.press('/')
@@ -121,16 +115,4 @@ test('does what can be done from everywhere, and asks before a form is left', { 
   await page.getByRole('button', { name: 'Discard' }).click()
   await choose('sign')
   await page.getByLabel('API key').waitFor()
-  t.strictSame(troubles, [])
-})
-
-test('offers no more than the key can do', { skip }, async (t) => {
-  const { origin, createKey } = await adminHost(t, { trash: true })
-  const { page } = await openTab(t, `${origin}/admin/#/users`)
-  await signIn(page, await createKey(['users:read']))
-  await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('option').first().waitFor()
-  t.strictSame((await page.getByRole('dialog').getByRole('option').allInnerTexts()).map((text) => text.split('\n')[0]),
-    ['Users', 'API keys', 'Events', 'Webhooks', 'Export users: CSV, for spreadsheets',
-      'Export users: NDJSON, a user on each line', 'Sign out'])
 })

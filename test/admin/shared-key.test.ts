@@ -1,7 +1,6 @@
 // Tabs of the administration page that share a key.
 import type { Page } from 'playwright-core'
-import { test } from 'tap'
-import { adminHost, openTab, signIn, skip } from '../helpers/admin-page.ts'
+import { adminHost, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
 
 async function another (page: Page, address: string): Promise<Page> {
   const tab = await page.context().newPage()
@@ -10,21 +9,11 @@ async function another (page: Page, address: string): Promise<Page> {
   return tab
 }
 
-test('says where one is, and where a key comes from', { skip }, async (t) => {
-  const { origin } = await adminHost(t)
-  const { page } = await openTab(t, `${origin}/admin/`)
-  await page.getByText(`The users of \u2068${new URL(origin).host}/v1\u2069`).waitFor()
-  const command = page.getByText('npx fastify-users keys create')
-  t.equal(await command.isVisible(), false)
-  await page.getByText('Where does a key come from?').click()
-  t.equal(await command.isVisible(), true)
-})
-
-test('a kept key is taken over by other tabs, until one of them signs out', { skip }, async (t) => {
+pageTest('a kept key is taken over by other tabs, until one of them signs out', async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   const address = `${origin}/admin/#/users`
-  const { page, troubles } = await openTab(t, address)
+  const page = await openTab(t, address)
   const waiting = await another(page, address)
   await waiting.getByLabel('API key').waitFor()
   const typing = await another(page, address)
@@ -43,14 +32,13 @@ test('a kept key is taken over by other tabs, until one of them signs out', { sk
     await tab.getByLabel('API key').waitFor()
     t.equal(await tab.evaluate('sessionStorage.length'), 0)
   }
-  t.strictSame(troubles, [])
 })
 
-test('a key that is not kept is in no other tab, and stays when another signs out', { skip }, async (t) => {
+pageTest('a key that is not kept is in no other tab, and stays when another signs out', async (t) => {
   const { users, origin, createKey } = await adminHost(t)
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   const address = `${origin}/admin/#/users`
-  const { page } = await openTab(t, address)
+  const page = await openTab(t, address)
   await signIn(page, await createKey())
   const kept = await another(page, address)
   await kept.getByLabel('Stay signed in').check()
@@ -62,11 +50,11 @@ test('a key that is not kept is in no other tab, and stays when another signs ou
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
 })
 
-test('whoever signs in again without the tick is no longer kept', { skip }, async (t) => {
+pageTest('whoever signs in again goes on, and without the tick the key is no longer kept', async (t) => {
   const { app, users, origin, createKey } = await adminHost(t, { apiKeys: { cache: 0 } })
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   const [key, next] = [await createKey(), await createKey(undefined, 'next')]
-  const { page } = await openTab(t, `${origin}/admin/#/users`)
+  const page = await openTab(t, `${origin}/admin/#/users`)
   await page.getByLabel('Stay signed in').check()
   await signIn(page, key)
   const link = page.getByRole('link', { name: 'Ada' })

@@ -1,5 +1,5 @@
-// When the last use of a key is stored, storages that break the contract of keys, and the first key.
-import Fastify from 'fastify'
+// When the last use of a key is stored, and the first key.
+import Fastify, { type FastifyInstance } from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
@@ -11,6 +11,9 @@ import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
 import '../helpers/watch-all.ts'
 
+const use = (app: FastifyInstance, key: string) =>
+  inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+
 test('a failure to store the last use of a key is logged, and the request succeeds', async (t) => {
   for (const [thrown, code] of [
     [new TypeError('secret'), 'internal'],
@@ -20,21 +23,11 @@ test('a failure to store the last use of a key is logged, and the request succee
     const storage = memory()
     const { app, key } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
     aroundCommit(storage, 'apiKeys', () => { throw thrown })
-    t.equal(
-      (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })).statusCode,
-      200
-    )
+    t.equal((await use(app, key)).statusCode, 200)
     await app.close()
-    t.match(
-      log.entries().filter(({ level }) => level === 40),
-      [
-        {
-          msg: 'could not store the time of an API key’s last use',
-          keyId: /^key_/,
-          err: { code, stack: /at .*api-keys\.test/ }
-        }
-      ]
-    )
+    const msg = 'could not store the time of an API key’s last use'
+    t.match(log.entries().filter(({ level }) => level === 40),
+      [{ msg, keyId: /^key_/, err: { code, stack: /at .*api-keys\.test/ } }])
     if (code === 'internal') t.match(log.text(), 'an unexpected TypeError')
     t.notMatch(log.text(), 'secret')
   }
@@ -47,45 +40,16 @@ test('does not store a use within a minute of one that another process stored', 
   const storedAt = new Date(Date.now() - 30_000).toISOString()
   const { apiKeys } = repositoryOf(storage)
   await apiKeys.write({ type: 'touch', id: record?.id ?? '', usedAt: storedAt, ifBefore: storedAt })
-  await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  await use(app, key)
   await app.close()
   t.equal((await apiKeys.find({ id: record?.id ?? '' }))?.lastUsedAt, storedAt)
 })
 
-test('a storage that breaks the contract of keys is an error', async (t) => {
-  const storage = memory()
-  const {
-    app: {
-      users: { apiKeys }
-    }
-  } = await testApp(t, { storage })
-  const { id } = await apiKeys.create({ name: 'x' })
-  const { commit, find } = storage
-  storage.commit = async () => []
-  await t.rejects(apiKeys.create({ name: 'x' }), { code: 'storage_unavailable' }, 'it says what became of nothing')
-  storage.commit = commit
-  storage.find = async (name, keys) => (await find(name, keys)).map(() => null)
-  await t.rejects(apiKeys.rotate(id), { code: 'api_key_not_found' }, 'the key was deleted meanwhile')
-})
-
 test('closing waits until pending uses are stored', async (t) => {
-  const storage = memory()
   const order: string[] = []
+  const storage = { ...memory(), close: async () => { order.push('closed') } }
   const { app, key } = await testApp(t, {
-    storage: {
-      ...storage,
-      close: async () => {
-        order.push('closed')
-      }
-    }
-  })
-  const { app: other, key: otherKey } = await testApp(t, {
-    storage: aroundCommit({
-      ...storage,
-      close: async () => {
-        order.push('closed')
-      }
-    }, 'apiKeys', async (call, units) => {
+    storage: aroundCommit(storage, 'apiKeys', async (call, units) => {
       if (areUses(units)) {
         await new Promise((resolve) => setImmediate(resolve))
         order.push('stored')
@@ -93,9 +57,8 @@ test('closing waits until pending uses are stored', async (t) => {
       return call()
     })
   })
-  t.ok(app && key)
-  await inject(other, 'GET', '/v1/users', { headers: { authorization: `Bearer ${otherKey}` } })
-  await other.close()
+  await use(app, key)
+  await app.close()
   t.strictSame(order, ['stored', 'closed'])
 })
 
@@ -103,14 +66,12 @@ test('closing does not wait forever for a use to be stored', async (t) => {
   const storage = memory()
   const { app, key } = await testApp(t, { storage })
   aroundCommit(storage, 'apiKeys', () => new Promise(() => {}))
-  await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  await use(app, key)
   mock.timers.enable({ apis: ['setTimeout'] })
   const closed = app.close()
   // The timer starts at some point of the closing: the clock advances until it has fired.
   let hasClosed = false
-  const finished = closed.then(() => {
-    hasClosed = true
-  })
+  const finished = closed.then(() => { hasClosed = true })
   await until('the end of the closing', () => {
     mock.timers.tick(2000)
     return hasClosed

@@ -2,7 +2,7 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { createKeyOwners } from '../../lib/api-keys/key-owner.ts'
-import { testApp } from '../helpers/app.ts'
+import { inject, testApp } from '../helpers/app.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 
@@ -15,12 +15,8 @@ test('a static key that moves up in the list is not taken for the one before it'
   const { app: later } = await testApp(t, { apiKeys: { static: [SECOND] } })
   const actorOf = async (server: typeof app, key: string) => {
     const told = new Promise((resolve) => server.users.events.on('user.created', ({ actor }) => resolve(actor)))
-    await server.inject({
-      method: 'POST',
-      url: '/v1/users',
-      headers: { authorization: `Bearer ${key}` },
-      payload: { name: 'A', email: `${key.slice(0, 5)}@example.org` }
-    })
+    const payload = { name: 'A', email: `${key.slice(0, 5)}@example.org` }
+    await inject(server, 'POST', '/v1/users', { headers: { authorization: `Bearer ${key}` }, payload })
     return told
   }
   const before = await actorOf(app, SECOND)

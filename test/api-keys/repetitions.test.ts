@@ -5,7 +5,6 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/index.ts'
 import { areUses, aroundCommit } from '../helpers/around.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
-import { stores } from '../helpers/stores.ts'
 
 const INPUT = { name: 'reports', scopes: ['users:read'] }
 
@@ -28,45 +27,43 @@ const exists = (id: string) => ({
     'Rotate or revoke it.'
 })
 
-for (const store of stores) {
-  test(`a repeated creation or rotation makes no second key, and names the first, on ${store.name}`, async (t) => {
-    const { app, send, total } = await server(t, await store.create(t))
-    const before = await total()
-    const first = await send('/api-keys', 'a')
-    t.match(first, { status: 201, key: /^uk_/ })
-    t.match(await send('/api-keys', 'a'), exists(first.id))
-    t.match(await send('/api-keys', 'a', { ...INPUT, name: 'other' }), { status: 422, code: 'idempotency_key_reused' })
-    t.match(await send('/users', 'a', { name: 'Ann', email: 'ann@example.org' }), { status: 422 })
-    t.match(await send('/api-keys', 'two words'), { status: 400, code: 'validation_failed' })
-    t.match(await send('/api-keys', 'b', { ...INPUT, name: '' }), { status: 400 })
-    t.match(await send('/api-keys', 'b'), { status: 201 }, 'a refused request keeps nothing')
-    t.equal(await total(), before + 2)
+test('a repeated creation or rotation makes no second key, and names the first', async (t) => {
+  const { app, send, total } = await server(t, memory())
+  const before = await total()
+  const first = await send('/api-keys', 'a')
+  t.match(first, { status: 201, key: /^uk_/ })
+  t.match(await send('/api-keys', 'a'), exists(first.id))
+  t.match(await send('/api-keys', 'a', { ...INPUT, name: 'other' }), { status: 422, code: 'idempotency_key_reused' })
+  t.match(await send('/users', 'a', { name: 'Ann', email: 'ann@example.org' }), { status: 422 })
+  t.match(await send('/api-keys', 'two words'), { status: 400, code: 'validation_failed' })
+  t.match(await send('/api-keys', 'b', { ...INPUT, name: '' }), { status: 400 })
+  t.match(await send('/api-keys', 'b'), { status: 201 }, 'a refused request keeps nothing')
+  t.equal(await total(), before + 2)
 
-    const rotate = `/api-keys/${String(first.id)}/rotate`
-    const next = await send(rotate, 'c', { overlap: 0 })
-    t.match(next, { status: 201, key: /^uk_/ })
-    t.match(await send(rotate, 'c', { overlap: 0 }), exists(next.id))
-    t.match(await send(rotate, 'c', { overlap: 1 }), { status: 422 })
-    t.match(await send(rotate, 'd', { overlap: 0 }), { status: 409, code: 'api_key_inactive' })
-    t.equal(await total(), before + 3)
-    t.strictSame((await app.users.apiKeys.get(String(next.id))).rotatedFrom, first.id)
-  })
+  const rotate = `/api-keys/${String(first.id)}/rotate`
+  const next = await send(rotate, 'c', { overlap: 0 })
+  t.match(next, { status: 201, key: /^uk_/ })
+  t.match(await send(rotate, 'c', { overlap: 0 }), exists(next.id))
+  t.match(await send(rotate, 'c', { overlap: 1 }), { status: 422 })
+  t.match(await send(rotate, 'd', { overlap: 0 }), { status: 409, code: 'api_key_inactive' })
+  t.equal(await total(), before + 3)
+  t.strictSame((await app.users.apiKeys.get(String(next.id))).rotatedFrom, first.id)
+})
 
-  test(`of concurrent requests with one Idempotency-Key one makes a key, on ${store.name}`, async (t) => {
-    const { send, total } = await server(t, await store.create(t))
-    const before = await total()
-    const created = await Promise.all(Array.from({ length: 20 }, () => send('/api-keys', 'a')))
-    const [made, ...more] = created.filter(({ status }) => status === 201)
-    t.strictSame(more, [])
-    t.strictSame(new Set(created.filter(({ status }) => status !== 201).map(({ detail }) => detail)),
-      new Set([exists(String(made?.id)).detail]))
-    const rotate = `/api-keys/${String(made?.id)}/rotate`
-    const rotated = await Promise.all(Array.from({ length: 20 }, () => send(rotate, 'b', { overlap: 0 })))
-    t.equal(rotated.filter(({ status }) => status === 201).length, 1)
-    t.equal(rotated.filter(({ code }) => code === 'api_key_exists').length, 19)
-    t.equal(await total(), before + 2)
-  })
-}
+test('of concurrent requests with one Idempotency-Key one makes a key', async (t) => {
+  const { send, total } = await server(t, memory())
+  const before = await total()
+  const created = await Promise.all(Array.from({ length: 20 }, () => send('/api-keys', 'a')))
+  const [made, ...more] = created.filter(({ status }) => status === 201)
+  t.strictSame(more, [])
+  t.strictSame(new Set(created.filter(({ status }) => status !== 201).map(({ detail }) => detail)),
+    new Set([exists(String(made?.id)).detail]))
+  const rotate = `/api-keys/${String(made?.id)}/rotate`
+  const rotated = await Promise.all(Array.from({ length: 20 }, () => send(rotate, 'b', { overlap: 0 })))
+  t.equal(rotated.filter(({ status }) => status === 201).length, 1)
+  t.equal(rotated.filter(({ code }) => code === 'api_key_exists').length, 19)
+  t.equal(await total(), before + 2)
+})
 
 test('a request whose write failed, or whose answer was lost, is repeated safely', async (t) => {
   let fails: 'before' | 'after' | null = null
@@ -83,19 +80,15 @@ test('a request whose write failed, or whose answer was lost, is repeated safely
   })
   const { send, total } = await server(t, storage)
   const before = await total()
-  fails = 'before'
-  t.match(await send('/api-keys', 'a'), { status: 503 })
-  const first = await send('/api-keys', 'a')
-  t.match(first, { status: 201 })
-  fails = 'after'
-  t.match(await send('/api-keys', 'b'), { status: 503 })
-  t.match(await send('/api-keys', 'b'), { status: 409, code: 'api_key_exists' })
-  const rotate = `/api-keys/${String(first.id)}/rotate`
-  fails = 'before'
-  t.match(await send(rotate, 'c', {}), { status: 503 })
-  t.match(await send(rotate, 'c', {}), { status: 201 })
-  fails = 'after'
-  t.match(await send(rotate, 'd', {}), { status: 503 })
-  t.match(await send(rotate, 'd', {}), { status: 409, code: 'api_key_exists' })
-  t.equal(await total(), before + 4)
+  const { id } = await send('/api-keys', 'first')
+  const requests = { creation: ['/api-keys', INPUT], rotation: [`/api-keys/${String(id)}/rotate`, {}] } as const
+  for (const [name, [path, body]] of Object.entries(requests)) {
+    fails = 'before'
+    t.match(await send(path, `failed-${name}`, body), { status: 503 })
+    t.match(await send(path, `failed-${name}`, body), { status: 201 })
+    fails = 'after'
+    t.match(await send(path, `lost-${name}`, body), { status: 503 })
+    t.match(await send(path, `lost-${name}`, body), { status: 409, code: 'api_key_exists' })
+  }
+  t.equal(await total(), before + 5)
 })

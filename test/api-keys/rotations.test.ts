@@ -13,24 +13,18 @@ const KEYS = 20
 const DAY = 86_400
 const CALLS = 8
 
-const databases: Array<{ name: string, open: (t: Test) => Promise<() => Storage> }> = [
-  {
-    name: 'sqlite',
-    open: async (t) => {
-      const filename = join(await temporaryDirectory(t), 'users.db')
-      return () => sqlite({ filename, driver: sqliteDriver })
-    }
-  },
-  {
-    name: 'postgres',
-    open: async (t) => {
-      const schema = temporarySchema(t)
-      return () => postgres({ connection: pgUrl(), schema })
-    }
-  }
+const databases: ReadonlyArray<[name: string, open: (t: Test) => Promise<() => Storage>]> = [
+  ['sqlite', async (t) => {
+    const filename = join(await temporaryDirectory(t), 'users.db')
+    return () => sqlite({ filename, driver: sqliteDriver })
+  }],
+  ['postgres', async (t) => {
+    const schema = temporarySchema(t)
+    return () => postgres({ connection: pgUrl(), schema })
+  }]
 ]
 
-for (const { name, open } of databases) {
+for (const [name, open] of databases) {
   test(`gives a key one successor without overlap, however many ask for one concurrently, on ${name}`, async (t) => {
     const storageOf = await open(t)
     const { app: one } = await testApp(t, { storage: storageOf() })

@@ -12,7 +12,6 @@ import { aroundCommit } from '../helpers/around.ts'
 import { keyApp, UNKNOWN } from '../helpers/key-app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { apiKeyOf, idOf } from '../helpers/records.ts'
-import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addKey } from '../helpers/writes.ts'
 
@@ -47,32 +46,30 @@ function watched () {
   return { repository: { ...repository, keyUses }, calls }
 }
 
-for (const store of stores) {
-  test(`counts the requests that a key is accepted for, on ${store.name}`, async (t) => {
-    const { app, as, post } = await keyApp(t, { storage: await store.create(t), ...COUNTED })
-    const { id, key } = (await post('/api-keys', { name: 'a', scopes: ['users:read'] })).json()
-    const other = (await post('/api-keys', { name: 'b', scopes: ['keys:read'] })).json()
-    t.strictSame(await app.users.apiKeys.uses(id), { data: [] })
-    t.equal((await as(key)('GET', '/users')).statusCode, 200)
-    t.equal((await as(key)('HEAD', '/users')).statusCode, 200)
-    t.equal((await as(key)('GET', '/users/none')).statusCode, 404)
-    t.equal((await as(key)('POST', '/users')).statusCode, 403, 'a request beyond its scopes')
-    t.equal((await as(`${key}x`)('GET', '/users')).statusCode, 401, 'a refused key is no use')
-    const answer = await as(other.key)('GET', `/api-keys/${id}/uses`)
-    t.equal(answer.statusCode, 200)
-    t.equal(sum(answer.json().data), 4)
-    for (const { day } of answer.json().data) t.match(day, DAY)
-    t.strictSame(await app.users.apiKeys.uses(id), answer.json())
-    t.equal((await as(other.key)('HEAD', `/api-keys/${id}/uses`)).body, '')
-    t.equal(sum((await app.users.apiKeys.uses(other.id)).data), 2)
-    const successor = await app.users.apiKeys.rotate(id)
-    await as(successor.key)('GET', '/users')
-    t.equal(sum((await app.users.apiKeys.uses(successor.id)).data), 1, 'a successor counts for itself')
-    t.equal(sum((await app.users.apiKeys.uses(id)).data), 4)
-    await app.users.apiKeys.revoke(id)
-    t.equal(sum((await app.users.apiKeys.uses(id)).data), 4, 'a revoked key keeps its uses')
-  })
-}
+test('counts the requests that a key is accepted for', async (t) => {
+  const { app, as, post } = await keyApp(t, { ...COUNTED })
+  const { id, key } = (await post('/api-keys', { name: 'a', scopes: ['users:read'] })).json()
+  const other = (await post('/api-keys', { name: 'b', scopes: ['keys:read'] })).json()
+  t.strictSame(await app.users.apiKeys.uses(id), { data: [] })
+  t.equal((await as(key)('GET', '/users')).statusCode, 200)
+  t.equal((await as(key)('HEAD', '/users')).statusCode, 200)
+  t.equal((await as(key)('GET', '/users/none')).statusCode, 404)
+  t.equal((await as(key)('POST', '/users')).statusCode, 403, 'a request beyond its scopes')
+  t.equal((await as(`${key}x`)('GET', '/users')).statusCode, 401, 'a refused key is no use')
+  const answer = await as(other.key)('GET', `/api-keys/${id}/uses`)
+  t.equal(answer.statusCode, 200)
+  t.equal(sum(answer.json().data), 4)
+  for (const { day } of answer.json().data) t.match(day, DAY)
+  t.strictSame(await app.users.apiKeys.uses(id), answer.json())
+  t.equal((await as(other.key)('HEAD', `/api-keys/${id}/uses`)).body, '')
+  t.equal(sum((await app.users.apiKeys.uses(other.id)).data), 2)
+  const successor = await app.users.apiKeys.rotate(id)
+  await as(successor.key)('GET', '/users')
+  t.equal(sum((await app.users.apiKeys.uses(successor.id)).data), 1, 'a successor counts for itself')
+  t.equal(sum((await app.users.apiKeys.uses(id)).data), 4)
+  await app.users.apiKeys.revoke(id)
+  t.equal(sum((await app.users.apiKeys.uses(id)).data), 4, 'a revoked key keeps its uses')
+})
 
 test('the uses of a key need keys:read, and a key that is there', async (t) => {
   const { app, as, call } = await keyApp(t, COUNTED)
@@ -172,22 +169,20 @@ test('keeps the uses of 400 days', async (t) => {
   t.strictSame((await repositoryOf(storage).keyUses.list(id))?.map(({ day }) => day), days.slice(2))
 })
 
-for (const store of stores) {
-  test(`a tenant reads the uses of its own keys, and loses them with them, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app, as } = await keyApp(t, { storage, tenants: true, ...COUNTED })
-    const scopes = ALL_SCOPES.slice(0, 5)
-    const acme = await app.users.tenant('acme').apiKeys.create({ name: 'a', scopes })
-    const beta = await app.users.tenant('beta').apiKeys.create({ name: 'b', scopes })
-    const read = async (key: string, id: string) => (await as(key)('GET', `/api-keys/${id}/uses`)).json()
-    t.equal(sum((await read(acme.key, acme.id)).data), 1)
-    t.match(await read(acme.key, beta.id), { status: 404, code: 'api_key_not_found' })
-    await t.rejects(app.users.tenant('acme').apiKeys.uses(beta.id), { code: 'api_key_not_found' })
-    t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 2, 'the platform reads those of all')
-    await as(acme.key)('GET', '/users')
-    await app.users.tenants.remove('acme')
-    // It stores what was counted, also of the key that is gone.
-    t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
-    t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
-  })
-}
+test('a tenant reads the uses of its own keys, and loses them with them', async (t) => {
+  const storage = memory()
+  const { app, as } = await keyApp(t, { storage, tenants: true, ...COUNTED })
+  const scopes = ALL_SCOPES.slice(0, 5)
+  const acme = await app.users.tenant('acme').apiKeys.create({ name: 'a', scopes })
+  const beta = await app.users.tenant('beta').apiKeys.create({ name: 'b', scopes })
+  const read = async (key: string, id: string) => (await as(key)('GET', `/api-keys/${id}/uses`)).json()
+  t.equal(sum((await read(acme.key, acme.id)).data), 1)
+  t.match(await read(acme.key, beta.id), { status: 404, code: 'api_key_not_found' })
+  await t.rejects(app.users.tenant('acme').apiKeys.uses(beta.id), { code: 'api_key_not_found' })
+  t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 2, 'the platform reads those of all')
+  await as(acme.key)('GET', '/users')
+  await app.users.tenants.remove('acme')
+  // It stores what was counted, also of the key that is gone.
+  t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
+  t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
+})

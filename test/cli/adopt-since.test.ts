@@ -7,7 +7,6 @@ import type { SourceDatabase } from '../../cli/source-database.ts'
 import { pgUrlWith } from '../helpers/postgres.ts'
 import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl } from '../helpers/stores.ts'
-import '../helpers/watch-all.ts'
 
 const columns = { properties: {} }
 const SINCE = '2026-03-01T08:00:00Z'
@@ -94,22 +93,28 @@ test('--since is one moment in columns of every type of PostgreSQL, and where on
   }
 })
 
+const MOMENTS = [
+  ['timestamptz', "'0001-01-01 00:00:00+00'", '0001-01-01T00:00:00+00:00'],
+  ['timestamptz', "'1890-05-01 12:00:00.25+00'", '1890-05-01T12:00:00.25+00:00'],
+  ['timestamptz', "'infinity'", 'infinity'],
+  ['timestamp', "'2019-05-01 12:00:00'", '2019-05-01T12:00:00Z'],
+  ['date', "'2019-05-01'", '2019-05-01T00:00:00Z'],
+  ['bigint', '0', '1970-01-01T00:00:00.000Z'],
+  ['bigint', '86400000', '1972-09-27T00:00:00.000Z'],
+  ['integer', '86400000', '1972-09-27T00:00:00.000Z'],
+  ['numeric', '1556712000.25', '2019-05-01T12:00:00.250Z'],
+  ['numeric', '0', '1970-01-01T00:00:00.000Z']
+] as const
+
 test('reads moments of PostgreSQL whatever time zone and style of dates the database has', async (t) => {
   const mapping = readMapping('name=id,email=id,createdAt=at', columns)
+  const tables = MOMENTS.flatMap(([type, at], i) =>
+    [`CREATE TABLE @a${i} (id TEXT PRIMARY KEY, at ${type})`, `INSERT INTO @a${i} VALUES ('a', ${at})`])
   for (const options of ['-c timezone=Europe/Berlin -c datestyle=ISO', '-c datestyle=German', '-c datestyle=SQL,DMY']) {
-    for (const [type, at, moment] of [
-      ['timestamptz', "'0001-01-01 00:00:00+00'", '0001-01-01T00:00:00+00:00'],
-      ['timestamptz', "'1890-05-01 12:00:00.25+00'", '1890-05-01T12:00:00.25+00:00'],
-      ['timestamp', "'2019-05-01 12:00:00'", '2019-05-01T12:00:00Z'], ['date', "'2019-05-01'", '2019-05-01T00:00:00Z'],
-      ['bigint', '0', '1970-01-01T00:00:00.000Z'], ['bigint', '86400000', '1972-09-27T00:00:00.000Z'],
-      ['integer', '86400000', '1972-09-27T00:00:00.000Z'], ['numeric', '1556712000.25', '2019-05-01T12:00:00.250Z'],
-      ['numeric', '0', '1970-01-01T00:00:00.000Z'], ['timestamptz', "'infinity'", 'infinity']
-    ] as const) {
-      const { source, schema } = await pgSourceOf(t, pgUrlWith({ options }),
-        `CREATE TABLE @accounts (id TEXT PRIMARY KEY, at ${type})`, `INSERT INTO @accounts VALUES ('a', ${at})`)
-      t.strictSame(await usersOf(source, { table: `${schema}.accounts`, key: 'id', mapping }),
+    const { source, schema } = await pgSourceOf(t, pgUrlWith({ options }), ...tables)
+    for (const [i, [type, at, moment]] of MOMENTS.entries()) {
+      t.strictSame(await usersOf(source, { table: `${schema}.a${i}`, key: 'id', mapping }),
         [['a', { name: 'a', email: 'a', createdAt: moment }]], `${options}: ${type} ${at}`)
-      await source.knex.destroy()
     }
   }
 })

@@ -1,7 +1,7 @@
 // The reader of fastify-users adopt, on tables of others: exact keys and values, conditions, moments.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
 import { failureOf, Refusal } from '../../cli/failure.ts'
@@ -9,11 +9,22 @@ import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
 import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
-import '../helpers/watch-all.ts'
 
 const fields = { properties: { legacyId: { type: 'string' } } }
 const mapping = readMapping('name=full_name,email=email,legacyId=id', fields)
 const accounts: SourceTable = { table: 'accounts', key: 'id', mapping }
+
+/** A new database of PostgreSQL as a source. */
+async function newDatabase (t: Test, settings = '') {
+  const name = `source_${temporarySchema(t)}`
+  await sql(`CREATE DATABASE ${name} ${settings}`)
+  t.teardown(() => sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  const url = new URL(pgUrl())
+  url.pathname = `/${name}`
+  const source = openSource(url.href)
+  t.teardown(() => source.knex.destroy())
+  return { name, source }
+}
 
 const BASE = 1234567890123456700n
 const INT64_MAX = 2n ** 63n - 1n
@@ -61,12 +72,8 @@ test('takes question marks and backslashes in a condition as they are', async (t
   const table = '(id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)'
   const rows = String.raw`VALUES (1, 'what?', 'a'), (2, 'b\?', 'b'), (3, 'b\\?', 'c'), (4, 'd', 'd')`
   const { source } = await sourceOf(t, `CREATE TABLE accounts ${table}`, `INSERT INTO accounts ${rows}`)
-  const schema = temporarySchema(t)
-  await sql(`CREATE SCHEMA "${schema}"`)
-  await sql(`CREATE TABLE "${schema}".accounts ${table}`)
-  await sql(`INSERT INTO "${schema}".accounts ${rows}`)
-  const postgres = openSource(pgUrl())
-  t.teardown(() => postgres.knex.destroy())
+  const { source: postgres, schema } = await pgSourceOf(t, pgUrl(),
+    `CREATE TABLE @accounts ${table}`, `INSERT INTO @accounts ${rows}`)
   const keysWhere = async (from: SourceDatabase, table: string, where: string) =>
     (await usersOf(from, { ...accounts, table, where })).map(([key]) => key)
   for (const [where, keys] of [
@@ -83,22 +90,16 @@ test('takes question marks and backslashes in a condition as they are', async (t
 })
 
 test('says why a key can not be compared', async (t) => {
-  const schema = temporarySchema(t)
-  await sql(`CREATE SCHEMA "${schema}"`)
-  await sql(`CREATE TABLE "${schema}".accounts (id json, full_name text, email text)`)
-  const source = openSource(pgUrl())
-  t.teardown(() => source.knex.destroy())
+  const { source, schema } = await pgSourceOf(t, pgUrl(),
+    'CREATE TABLE @accounts (id json, full_name text, email text)')
   await t.rejects(readTable(source, { ...accounts, table: `${schema}.accounts` }),
     new Refusal('the table can not be read: could not identify an equality operator for type json'))
 })
 
 test('shows no value of a row or an option if the values of a condition do not fit', async (t) => {
-  const schema = temporarySchema(t)
-  await sql(`CREATE SCHEMA "${schema}"`)
-  await sql(`CREATE TABLE "${schema}".accounts (id integer PRIMARY KEY, full_name text, email text)`)
-  await sql(`INSERT INTO "${schema}".accounts VALUES (1, 'secret', 'secret@example.org')`)
-  const source = openSource(pgUrl())
-  t.teardown(() => source.knex.destroy())
+  const { source, schema } = await pgSourceOf(t, pgUrl(),
+    'CREATE TABLE @accounts (id integer PRIMARY KEY, full_name text, email text)',
+    "INSERT INTO @accounts VALUES (1, 'secret', 'secret value')")
   const table = `${schema}.accounts`
   const unfit = (options: string) =>
     new Refusal(`the table can not be read: a value of ${options} does not fit its type (22P02)`)
@@ -134,13 +135,7 @@ test('says what is wrong with a source that goes away while it is read', async (
   await t.rejects(readTable(noDatabase, accounts),
     new Refusal('the table can not be read: the file is no SQLite database (SQLITE_NOTADB)'))
 
-  const name = `gone_${temporarySchema(t)}`
-  await sql(`CREATE DATABASE ${name}`)
-  t.teardown(() => sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
-  const url = new URL(pgUrl())
-  url.pathname = `/${name}`
-  const postgres = openSource(url.href)
-  t.teardown(() => postgres.knex.destroy())
+  const { name, source: postgres } = await newDatabase(t)
   await postgres.knex.raw("CREATE TABLE accounts AS SELECT 1 AS id, 'secret' AS full_name, 'secret' AS email")
   const reader = await readTable(postgres, accounts)
   await sql(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -195,13 +190,7 @@ test('takes a replacement character in a file of SQLite in UTF-16 for one', asyn
 })
 
 test('names the row that is not UTF-8 in a database of PostgreSQL without an encoding', async (t) => {
-  const name = `ascii_${temporarySchema(t)}`
-  await sql(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0`)
-  t.teardown(() => sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
-  const url = new URL(pgUrl())
-  url.pathname = `/${name}`
-  const source = openSource(url.href)
-  t.teardown(() => source.knex.destroy())
+  const { source } = await newDatabase(t, "ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
   await source.knex.raw('CREATE TABLE accounts (id text PRIMARY KEY, full_name text, email text, tags text[])')
   await source.knex.raw(String.raw`INSERT INTO accounts VALUES
     ('a', 'Müller', 'a', '{ü}'), ('b', E'M\374ller', 'b', NULL), ('c', 'C', 'c', ARRAY[E'\374']),

@@ -1,4 +1,4 @@
-// fastify-users adopt: the built program, with tables of others.
+// fastify-users adopt, with tables of others.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
@@ -6,9 +6,8 @@ import { readMapping, userOfColumns } from '../../cli/adopt-mapping.ts'
 import { typesOf } from '../../lib/fields/schema-types.ts'
 import { fieldValueOf, JsonText } from '../../cli/source-values.ts'
 import { momentOf } from '../../lib/transfer/moments.ts'
-import { databases, run } from '../helpers/cli.ts'
+import { databases } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
-import '../helpers/watch-all.ts'
 
 const fields = {
   type: 'object',
@@ -32,40 +31,14 @@ const ROWS = `INSERT INTO @accounts VALUES
   (9, 'Dan', 'dan@example.org', '2018-05-01 12:00:00', '2020-01-01 00:00:00', 'free', FALSE)`
 
 for (const { name, skip, create } of databases) {
-  test(`adopts the status of the users of a table of ${name}`, { skip }, async (t) => {
-    const { url, args, execute } = await create(t)
-    const schema = args[1] === undefined ? '' : `${args[1]}.`
-    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
-    await cli('migrate')
-    await execute('CREATE TABLE @people (id INTEGER PRIMARY KEY, email TEXT, state TEXT, why TEXT)')
-    await execute(`INSERT INTO @people VALUES (1, 'ann@example.org', 'suspended', 'spam'),
-      (2, 'bob@example.org', NULL, NULL), (3, 'cid@example.org', 'blocked', NULL)`)
-    const map = 'name=email,email=email,status=state,statusReason=why'
-    t.strictSame(await cli('adopt', '--table', `${schema}people`, '--map', map), {
-      code: 1,
-      out: 'created 2, updated 0, skipped 0, refused 1\n',
-      err: '1 × status must be one of "active", "suspended": 3\nthe last id: 3\n1 user was refused\n'
-    })
-    t.match(await cli('export', '--columns', 'email,status,statusReason'), {
-      out: '{"email":"ann@example.org","status":"suspended","statusReason":"spam"}\n' +
-        '{"email":"bob@example.org","status":"active","statusReason":null}\n'
-    })
-    await execute("UPDATE @people SET state = 'active', why = NULL WHERE id = 1")
-    await cli('adopt', '--table', `${schema}people`, '--map', map, '--on-conflict', 'update')
-    t.match(await cli('export', '--columns', 'status', '--email', 'ann@example.org'), { out: '{"status":"active"}\n' })
-  })
-
   test(`adopts a table of ${name}: dry run, run, resumption, and what came later`, { skip }, async (t) => {
-    const database = await create(t)
-    const { url, args, execute } = database
+    const { cli, execute, tableOf } = await create(t)
     const file = join(await temporaryDirectory(t), 'fields.json')
     await writeFile(file, JSON.stringify(fields))
-    const schema = args[1] === undefined ? '' : `${args[1]}.`
-    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     await cli('migrate')
     await execute(TABLE)
     await execute(ROWS)
-    const adopt = (...given: string[]) => cli('adopt', '--table', `${schema}accounts`, '--map', MAP, '--fields', file,
+    const adopt = (...given: string[]) => cli('adopt', '--table', tableOf('accounts'), '--map', MAP, '--fields', file,
       '--unique', 'legacyId', ...given)
 
     t.strictSame(await adopt(), {
@@ -82,16 +55,10 @@ for (const { name, skip, create } of databases) {
     t.equal((await cli('export')).out, '')
     t.strictSame(await adopt(), { code: 1, out: summary, err })
     const users = (await cli('export')).out.trimEnd().split('\n').map((line) => JSON.parse(line))
+    const [made, changed] = ['2019-05-01T12:00:00.000Z', '2020-01-01T00:00:00.000Z']
     t.match(users, [
       { name: 'Dan', legacyId: 9, plan: 'free', active: false, createdAt: '2018-05-01T12:00:00.000Z' },
-      {
-        name: 'Ann',
-        legacyId: 1,
-        plan: 'pro',
-        active: true,
-        createdAt: '2019-05-01T12:00:00.000Z',
-        updatedAt: '2020-01-01T00:00:00.000Z'
-      }
+      { name: 'Ann', legacyId: 1, plan: 'pro', active: true, createdAt: made, updatedAt: changed }
     ], 'in the order of creation')
 
     await execute("UPDATE @accounts SET email = 'bob@example.org', changed_at = '2026-01-02 10:00:00' WHERE id = 3")
@@ -150,23 +117,18 @@ test('from one database into another, in more than one step', async (t) => {
   if (sqlite === undefined || postgres === undefined) throw new Error('there are two databases')
   const count = 2500
   for (const [from, to] of [[sqlite, postgres], [postgres, sqlite]] as const) {
-    await run(['migrate', ...to.args], { DATABASE_URL: to.url })
-    await run(['migrate', ...from.args], { DATABASE_URL: from.url })
+    await to.cli('migrate')
+    await from.cli('migrate')
     await from.execute('CREATE TABLE @people (code TEXT PRIMARY KEY, mail TEXT, made BIGINT)')
     await from.execute(`INSERT INTO @people
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
       SELECT 'c' || i, i || 'p@example.org', 1500000000 + i FROM n`)
-    const table = from.args[1] === undefined ? 'people' : `${from.args[1]}.people`
-    const map = 'name=code,email=mail,createdAt=made'
-    const ran = await run(
-      ['adopt', '--from', from.url, '--table', table, '--key', 'code', '--map', map, ...to.args],
-      { DATABASE_URL: to.url }
-    )
-    t.strictSame(ran,
+    const source = ['--from', from.url, '--table', from.tableOf('people'), '--key', 'code']
+    t.strictSame(await to.cli('adopt', ...source, '--map', 'name=code,email=mail,createdAt=made'),
       { code: 0, out: `created ${count}, updated 0, skipped 0, refused 0\n`, err: 'the last code: c999\n' })
-    const exported = await run(['export', '--columns', 'name', ...to.args], { DATABASE_URL: to.url })
+    const exported = await to.cli('export', '--columns', 'name')
     t.strictSame(exported.out.trimEnd().split('\n').slice(0, 3), [1, 2, 3].map((n) => `{"name":"c${n}"}`))
-    await run(['migrate', 'rollback', '--to', '0', '--yes', ...to.args], { DATABASE_URL: to.url })
+    await to.cli('migrate', 'rollback', '--to', '0', '--yes')
   }
 })
 

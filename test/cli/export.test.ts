@@ -1,17 +1,15 @@
-// fastify-users export: the built program.
+// fastify-users export.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'tap'
-import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { databases, endOf, migrated, newPostgres, programOf, start } from '../helpers/cli.ts'
 import { fields } from '../helpers/fields.ts'
-import { plainNode } from '../helpers/plain-node.ts'
 import { userOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { addUser, addUsers } from '../helpers/writes.ts'
-import '../helpers/watch-all.ts'
 
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
 const suspended = { status: 'suspended', statusReason: 'spam' } as const
@@ -21,26 +19,27 @@ const lines = users.map(({ id, name, email, fields, status, statusReason, versio
 
 for (const { name, skip, create } of databases) {
   test(`exports the users of ${name}, to standard output or a file`, { skip }, async (t) => {
-    const { url, args, open } = await create(t)
+    const { cli, open } = await create(t)
     const directory = await temporaryDirectory(t)
-    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     await cli('migrate')
     t.strictSame(await cli('export'), { code: 0, out: '', err: '' })
     const storage = open()
     for (const user of users) await addUser(storage, user)
     await storage.close()
 
-    t.strictSame(await cli('export'), { code: 0, out: lines.join(''), err: '' })
-    t.equal((await cli('export', '--sort', '-createdAt', '--q', 'user')).out, lines.toReversed().join(''))
-    t.equal((await cli('export', '--email', 'user2@example.org')).out, lines[1])
-    t.equal((await cli('export', '--status', 'suspended')).out, lines[1])
-    t.equal((await cli('export', '-o', '-')).out, lines.join(''), '- is standard output')
     const stored = join(directory, 'stored.json')
     await writeFile(stored, '{"type":"object","properties":{"plan":{},"address":{},"old":{}}}')
-    t.equal((await cli('export', '--columns', 'plan,name', '--fields', stored)).out,
-      '{"plan":"pro","name":"User 1"}\n{"plan":"free","name":"User 2"}\n{"name":"User 3"}\n')
-    t.equal((await cli('export', '--format', 'csv', '--columns', 'name,email')).out,
-      ['"name","email"', ...[1, 2, 3].map((n) => `"User ${n}","User${n}@Example.org"`), ''].join('\r\n'))
+    const csv = ['"name","email"', ...[1, 2, 3].map((n) => `"User ${n}","User${n}@Example.org"`), ''].join('\r\n')
+    for (const [given, out] of [
+      [[], lines.join('')],
+      [['--sort', '-createdAt', '--q', 'user'], lines.toReversed().join('')],
+      [['--email', 'user2@example.org'], lines[1]],
+      [['--status', 'suspended'], lines[1]],
+      [['-o', '-'], lines.join('')],
+      [['--columns', 'plan,name', '--fields', stored],
+        '{"plan":"pro","name":"User 1"}\n{"plan":"free","name":"User 2"}\n{"name":"User 3"}\n'],
+      [['--format', 'csv', '--columns', 'name,email'], csv]
+    ] as const) t.strictSame(await cli('export', ...given), { code: 0, out, err: '' }, given.join(' '))
 
     const schema = join(directory, 'fields.json')
     await writeFile(schema, JSON.stringify(fields))
@@ -63,7 +62,6 @@ for (const { name, skip, create } of databases) {
       [['--format', 'xml'], /Allowed choices are ndjson, csv/],
       [['--q', 'x'], /^q must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana\n$/],
       [['--email', 'x'], /^email must be/],
-      [['--columns', 'id,'], new RegExp(`^${unknownColumn}$`)],
       [['--columns', 'id,id'], /^columns must not name a column twice\n$/],
       [['--columns', 'emial'], new RegExp(`^${unknownColumn}$`)],
       [['--columns', 'plan', '--format', 'csv'], new RegExp(`^${unknownColumn}$`)],
@@ -76,29 +74,18 @@ for (const { name, skip, create } of databases) {
 }
 
 test('a reader that has enough, such as head, ends it quietly', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url, open } = await database.create(t)
-  await run(['migrate'], { DATABASE_URL: url })
+  const { url, open } = await migrated(t)
   const storage = open()
   await addUsers(storage, Array.from({ length: 3000 }, (_, n) => userOf(n)))
   await storage.close()
-  const [node, given] = plainNode(PROGRAM, 'export')
-  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
-  let err = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => { err += text })
-  const exit = once(child, 'exit')
-  await once(child.stdout, 'data')
+  const child = start(['export'], { DATABASE_URL: url })
+  await once(child.stdout, 'readable')
   child.stdout.destroy()
-  t.strictSame([...await exit, err], [0, null, ''])
+  t.match(await endOf(child), { code: 0, signal: null, err: '' })
 })
 
 test('writes a file that nobody else can read, whatever is beside it', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url } = await database.create(t)
-  const cli = (...given: string[]) => run(given, { DATABASE_URL: url })
-  await cli('migrate')
+  const { cli } = await migrated(t)
   const directory = await temporaryDirectory(t)
   const at = (name: string) => join(directory, name)
   await writeFile(at('mine'), 'mine')
@@ -115,12 +102,9 @@ test('writes a file that nobody else can read, whatever is beside it', async (t)
 })
 
 test('replaces nothing but files', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url } = await database.create(t)
+  const { cli } = await migrated(t)
   const directory = await temporaryDirectory(t)
   const at = (name: string) => join(directory, name)
-  await run(['migrate'], { DATABASE_URL: url })
   // Stands for a device, which only root can make.
   await promisify(execFile)('mkfifo', [at('pipe')])
   await symlink(at('pipe'), at('linked pipe'))
@@ -130,7 +114,7 @@ test('replaces nothing but files', async (t) => {
   await mkdir(at('directory'))
   const before = (await readdir(directory)).sort()
   for (const name of before.filter((each) => each !== 'mine')) {
-    t.strictSame(await run(['export', '-o', at(name)], { DATABASE_URL: url }), {
+    t.strictSame(await cli('export', '-o', at(name)), {
       code: 2,
       out: '',
       err: '--output must be a file, or a path where there is nothing: a link, a device, a pipe or a directory is ' +
@@ -144,20 +128,17 @@ test('replaces nothing but files', async (t) => {
 })
 
 test('a file that can not be written to its end is no wrong usage, and leaves nothing', async (t) => {
-  const database = databases.find(({ name }) => name === 'postgres')
-  if (database === undefined) throw new Error('there is no PostgreSQL')
-  const { url, args, open } = await database.create(t)
-  await run(['migrate', ...args], { DATABASE_URL: url })
+  // The files of SQLite would have the limit too.
+  const { url, args, cli, open } = await newPostgres(t)
+  await cli('migrate')
   const storage = open()
-  for (let n = 1; n <= 20; n++) await addUser(storage, userOf(n))
+  await addUsers(storage, Array.from({ length: 20 }, (_, n) => userOf(n)))
   await storage.close()
   const directory = await temporaryDirectory(t)
-  const [node, given] = plainNode(PROGRAM, 'export', ...args, '-o', join(directory, 'users.ndjson'))
+  const [node, given] = programOf(['export', ...args, '-o', join(directory, 'users.ndjson')])
   // Files of this process have at most 512 bytes, as on a full disk.
   const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', node, ...given]
   const child = spawn('sh', limited, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
-  let err = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => { err += text })
-  t.strictSame([...await once(child, 'close'), err], [1, null, 'the file of --output can not be written (EFBIG)\n'])
+  t.match(await endOf(child), { code: 1, err: /^the file of --output can not be written \(EFBIG\)\n$/ })
   t.strictSame(await readdir(directory), [])
 })

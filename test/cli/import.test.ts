@@ -1,19 +1,15 @@
-// fastify-users import: the built program.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+// fastify-users import.
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { progressText } from '../../cli/progress.ts'
-import { databases, PROGRAM, run } from '../helpers/cli.ts'
+import { databases, endOf, migrated, start } from '../helpers/cli.ts'
 import { fields as common } from '../helpers/fields.ts'
 import { ndjsonOf } from '../helpers/import-rows.ts'
-import { plainNode } from '../helpers/plain-node.ts'
 import { apiKeyOf, everyone, timeOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { addKey } from '../helpers/writes.ts'
-import '../helpers/watch-all.ts'
 
 const fields = { type: 'object', properties: { ...common.properties, legacyId: { type: 'integer' } } }
 const rows = [
@@ -25,10 +21,9 @@ const rows = [
 
 for (const { name, skip, create } of databases) {
   test(`imports users into ${name}, from a file`, { skip }, async (t) => {
-    const { url, args } = await create(t)
+    const { cli } = await create(t)
     const directory = await temporaryDirectory(t)
     const path = (file: string) => join(directory, file)
-    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
     await writeFile(path('fields.json'), JSON.stringify(fields))
     await writeFile(path('users.ndjson'), ndjsonOf(rows))
     await writeFile(path('users.csv'), 'name,email,legacyId\nZoe,zoe@example.org,1\nAnna,ann@example.org,9\n')
@@ -42,14 +37,15 @@ for (const { name, skip, create } of databases) {
     const groups = '1 × name must not be empty: line 2\n1 × email must be an e-mail address: line 2\n' +
       '1 × email must be unique: line 3\n'
     const numbers = 'created 2, updated 0, skipped 0, refused 2\n'
-    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run'),
-      { code: 1, out: `dry run: ${numbers}`, err: `${groups}2 users were refused\n` })
-    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--report', 'faults'),
-      { code: 1, out: `${refused}dry run: ${numbers}`, err: '2 users were refused\n' })
-    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--max-refused', '1'),
-      { code: 1, out: `${refused.split('\n')[0]}\ndry run: ${numbers}`, err: '2 users were refused\n' })
-    t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', '--report', 'none'),
-      { code: 1, out: `dry run: ${numbers}`, err: '2 users were refused\n' })
+    for (const [given, named, err] of [
+      [[], '', groups],
+      [['--report', 'faults'], refused, ''],
+      [['--max-refused', '1'], `${refused.split('\n')[0]}\n`, ''],
+      [['--report', 'none'], '', '']
+    ] as const) {
+      t.strictSame(await cli('import', path('users.ndjson'), ...own, '--dry-run', ...given),
+        { code: 1, out: `${named}dry run: ${numbers}`, err: `${err}2 users were refused\n` }, given.join(' '))
+    }
     t.match(await cli('import', path('users.ndjson'), ...own, '--max-refused', '-1'),
       { code: 2, out: '', err: /--max-refused takes a whole number/ })
     t.equal((await cli('export')).out, '')
@@ -94,74 +90,56 @@ for (const { name, skip, create } of databases) {
 }
 
 test('imports from standard input, and records events if a server does', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url, open } = await database.create(t)
-  const env = { PATH: String(process.env['PATH']), DATABASE_URL: url }
-  await run(['migrate'], env)
+  const { url, open } = await migrated(t)
   const storage = open()
   const event = { id: 'evt_01jzzzzzzzezzr000000000001', timestamp: timeOf(0), actor: null, requestId: null }
   await addKey(storage, apiKeyOf(1), { ...event, type: 'api_key.created' })
-  const [node, given] = plainNode(PROGRAM, 'import', '-')
-  const child = spawn(node, given, { env })
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => { out += text })
+  const child = start(['import', '-'], { DATABASE_URL: url })
   for (const { legacyId, plan, ...row } of rows.map((row) => ({ plan: '', ...row }))) {
     child.stdin.write(`${JSON.stringify(row)}\n`)
   }
   child.stdin.end()
-  t.strictSame(await once(child, 'exit'), [1, null])
-  t.equal(out, 'created 2, updated 0, skipped 0, refused 2\n')
+  t.match(await endOf(child), { code: 1, signal: null, out: /^created 2, updated 0, skipped 0, refused 2\n$/ })
   const events = await storage.log.read({ after: null, limit: 9, types: ['user.created'] })
   t.equal(events?.events.length, 2)
   await storage.close()
 })
 
 test('an import that ends early does not wait for the rest of its input', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url } = await database.create(t)
-  await run(['migrate'], { DATABASE_URL: url })
-  const [node, given] = plainNode(PROGRAM, 'import', '-', '--fail-fast')
-  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
+  const { url } = await migrated(t)
+  const child = start(['import', '-', '--fail-fast'], { DATABASE_URL: url })
   child.stdin.on('error', () => {})
   child.stdin.write('{}\n')
-  t.strictSame(await once(child, 'exit'), [1, null])
+  t.match(await endOf(child), { code: 1, signal: null })
 })
 
 const UNREADABLE = '/proc/self/mem'
 const skip = !existsSync(UNREADABLE) && 'this machine has no file that can be opened and not be read'
 
 test('a file that can be opened and not be read is no wrong usage', { skip }, async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url } = await database.create(t)
-  await run(['migrate'], { DATABASE_URL: url })
-  t.strictSame(await run(['import', UNREADABLE], { DATABASE_URL: url }),
-    { code: 1, out: '', err: 'the file can not be read (EIO)\n' })
+  const { cli } = await migrated(t)
+  t.strictSame(await cli('import', UNREADABLE), { code: 1, out: '', err: 'the file can not be read (EIO)\n' })
 })
 
 test('a reader that has enough, such as head, does not end the import', async (t) => {
-  const [database] = databases
-  if (database === undefined) throw new Error('there is no database')
-  const { url, open } = await database.create(t)
-  await run(['migrate'], { DATABASE_URL: url })
+  const { url, open } = await migrated(t)
   const file = join(await temporaryDirectory(t), 'users.ndjson')
   await writeFile(file, ndjsonOf(Array.from({ length: 5000 }, (_, n) => ({ name: 'U', email: `u${n}@example.org` }))))
-  const [node, given] = plainNode(PROGRAM, 'import', file, '--report', 'all')
-  const child = spawn(node, given, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
-  child.stdout.once('data', () => child.stdout.destroy())
-  t.strictSame(await once(child, 'exit'), [0, null])
+  const child = start(['import', file, '--report', 'all'], { DATABASE_URL: url })
+  child.stdout.once('readable', () => child.stdout.destroy())
+  t.match(await endOf(child), { code: 0, signal: null })
   const storage = open()
   t.equal((await storage.users.list(everyone, { order: 'asc', limit: 1, from: { offset: 0 } })).total, 5000)
   await storage.close()
 })
 
 test('how far it is, in words', (t) => {
-  t.equal(progressText(0, null, 0), '0 users  0/s')
-  t.equal(progressText(1200, 0.33, 2), '########----------------  33 %  1,200 users  600/s  0:05 left')
-  t.equal(progressText(10, 0.001, 10), '------------------------  0 %  10 users  1/s  2:46:30 left')
-  t.equal(progressText(10, 0, 1), '------------------------  0 %  10 users  10/s')
-  t.equal(progressText(5000, 1, 0.5), '########################  100 %  5,000 users  10,000/s  0:00 left')
+  for (const [done, part, seconds, text] of [
+    [0, null, 0, '0 users  0/s'],
+    [1200, 0.33, 2, '########----------------  33 %  1,200 users  600/s  0:05 left'],
+    [10, 0.001, 10, '------------------------  0 %  10 users  1/s  2:46:30 left'],
+    [10, 0, 1, '------------------------  0 %  10 users  10/s'],
+    [5000, 1, 0.5, '########################  100 %  5,000 users  10,000/s  0:00 left']
+  ] as const) t.equal(progressText(done, part, seconds), text)
   t.end()
 })

@@ -1,25 +1,23 @@
-// Wrong command lines: exit code 2, a message that says what is right, and no value in it.
+// Wrong command lines and other failures: the exit code, a message that says what is right, and no value in it.
 import { existsSync } from 'node:fs'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { run } from '../helpers/cli.ts'
-import { temporaryDirectory } from '../helpers/stores.ts'
+import { failureOf } from '../../cli/failure.ts'
+import { UsersError } from '../../lib/core/errors.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { migrated, run, runProgram } from '../helpers/cli.ts'
+import { pgUrl, temporaryDirectory } from '../helpers/stores.ts'
 
 test('refuses a wrong command line, and repeats none of its values', async (t) => {
   const directory = await temporaryDirectory(t)
-  const database = `sqlite:${join(directory, 'users.db')}`
-  await run(['migrate', '-d', database])
+  const { url: database } = await migrated(t)
   const create = (...more: string[]) => ['keys', 'create', '-d', database, ...more]
   const wrong: Array<[args: string[], message: RegExp, env?: Record<string, string>]> = [
     [['check'], /^name the database: --database <url>, or the environment variable DATABASE_URL\n$/],
-    [
-      ['check', '--databse=mysql://secret@host/x'],
-      /^error: unknown option '--databse'\nAdd --help/
-    ],
-    [
-      ['export', '--format', "secret's"],
-      /^error: option '--format <format>' argument is invalid\. Allowed choices are ndjson, csv/
-    ],
+    [['check', '--databse=mysql://secret@host/x'], /^error: unknown option '--databse'\nAdd --help/],
+    [['export', '--format', "secret's"],
+      /^error: option '--format <format>' argument is invalid\. Allowed choices are ndjson, csv/],
     [['check', '-d', 'mysql://secret@host/x'], /^the database must be postgres:/],
     [['check', '-d', `sqlite:${directory}/other.db`], /^there is no file at this path/],
     [['check', '-d', database, '--schema', 'x'], /^--schema, --pooler and --profile are for PostgreSQL\n$/],
@@ -29,23 +27,16 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     [create('-n', 'x', '-s', 'users:read,secret'), /^--scopes must be some of users:read, /],
     [create('-n', 'x', '--expires-in', 'soon'), /^a time must be /],
     [create('-n', 'x', '--expires-at', '2020-01-01T00:00:00Z'), /^expiresAt must be in the future\n$/],
-    [
-      create('-n', 'x', '--expires-in', '1d', '--no-expires'),
-      /^give one of --expires-in, --expires-at and --no-expires\n$/
-    ],
-    [
-      create('-n', 'x', '--key-prefix', 'Secret'),
-      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 of a-z and 0-9\n$/
-    ],
-    [
-      ['check', '-d', database, '--table-prefix', 'a secret'],
-      /^fastify-users: sqlite\(\): 1 wrong option:\n- tablePrefix must be /
-    ],
-    [
-      ['keys', 'list', '-d', database],
+    [create('-n', 'x', '--expires-in', '1d', '--no-expires'),
+      /^give one of --expires-in, --expires-at and --no-expires\n$/],
+    [create('-n', 'x', '--key-prefix', 'Secret'),
+      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 of a-z and 0-9\n$/],
+    [['check', '-d', database, '--table-prefix', 'a secret'],
+      /^fastify-users: sqlite\(\): 1 wrong option:\n- tablePrefix must be /],
+    [['keys', 'list', '-d', database],
       /- pepper must be a string of at least 32 visible ASCII characters without commas, or a list of .*\n$/,
-      { FASTIFY_USERS_PEPPER: 'secret' }
-    ]
+      { FASTIFY_USERS_PEPPER: 'secret' }],
+    [['unheard-of'], /unknown command/]
   ]
   for (const [args, message, env] of wrong) {
     const { code, out, err } = await run(args, env)
@@ -54,30 +45,59 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     t.notMatch(err, 'secret')
   }
   t.notOk(existsSync(join(directory, 'other.db')), 'a wrong path creates no file')
-  t.match(await run(['unheard-of']), { code: 2, out: '', err: /unknown command/ })
 })
 
-test('a database that can not be reached is exit code 3, and its password is not shown', async (t) => {
-  t.strictSame(await run(['check', '-d', 'postgres://user:secret@127.0.0.1:1/x']), {
-    code: 3,
-    out: '',
-    err: 'the database cannot be reached or is busy (ECONNREFUSED)\n'
-  })
-})
-
-test('revoking an unknown key is exit code 1', async (t) => {
-  const database = `sqlite:${join(await temporaryDirectory(t), 'users.db')}`
-  await run(['migrate', '-d', database])
-  t.strictSame(await run(['keys', 'revoke', 'key_x', '-d', database]), {
-    code: 1,
-    out: '',
-    err: 'There is no API key with this id.\n'
-  })
-})
-
-test('--help names the commands and the exit codes, and --version the version', async (t) => {
-  const help = await run(['--help'])
+test('the program has the exit code and the streams of its command', async (t) => {
+  const { url } = await migrated(t)
+  t.match(await runProgram(['check', '--databse=mysql://secret@host/x']),
+    { code: 2, out: '', err: /^error: unknown option '--databse'\nAdd --help/ })
+  t.strictSame(await runProgram(['check', '-d', 'postgres://user:secret@127.0.0.1:1/x']),
+    { code: 3, out: '', err: 'the database cannot be reached or is busy (ECONNREFUSED)\n' })
+  t.strictSame(await runProgram(['--json', 'keys', 'revoke', 'key_x'], { DATABASE_URL: url }),
+    { code: 1, out: '', err: 'There is no API key with this id.\n' })
+  t.match(await runProgram(['--json', 'keys', 'list'], { DATABASE_URL: url }), { code: 0, out: '[]\n', err: '' })
+  const help = await runProgram(['--help'])
   t.match(help, { code: 0, err: '' })
   for (const word of ['keys', 'migrate', 'check', 'Exit codes']) t.match(help.out, word)
-  t.match(await run(['--version']), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+  t.match(await runProgram(['--version']), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+})
+
+test('a command says what is wrong with the database or the file system', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const text = join(directory, 'text')
+  await writeFile(text, '{"name":"Ann","email":"ann@example.org"}\n'.repeat(1000))
+  const elsewhere = new URL(pgUrl())
+  elsewhere.pathname = '/nowhere'
+  const { url } = await migrated(t)
+  for (const [args, code, message, env] of [
+    [['check', '-d', elsewhere.href], 3, 'the database does not exist (3D000)'],
+    [['check', '-d', `sqlite:${text}`], 1, 'the file is no SQLite database (SQLITE_NOTADB)'],
+    [['migrate', '-d', `sqlite:${text}/deep/users.db`], 1,
+      `fastify-users: sqlite(): the database file ${text}/deep/users.db can't be made (ENOTDIR)`],
+    [['import', text, '--dry-run', '-d', url], 1, 'fastify-users: the temporary file of a dry run can not be used ' +
+      '(ENOENT): set TMPDIR to a directory that can be written, and has room', { TMPDIR: join(directory, 'none') }]
+  ] as const) t.strictSame(await run(args, env), { code, out: '', err: `${message}\n` }, args.join(' '))
+})
+
+const internal = (cause: unknown) => new UsersError('internal', { cause })
+
+test('says what a storage or the operating system says, with the code of its driver once, without paths', async (t) => {
+  const missing = await stat(join(await temporaryDirectory(t), 'secret')).catch((error: unknown) => error)
+  for (const [error, message, exitCode] of [
+    [new StorageError('fault', 'the storage threw an unexpected Error', { driverCode: 'E1' }),
+      'the storage threw an unexpected Error (E1)', 1],
+    [new StorageError('fault', 'the batch is undone'), 'the batch is undone', 1],
+    [missing, 'stat failed: no such file or directory (ENOENT)', 1]
+  ] as const) {
+    t.strictSame(failureOf(error), { message, exitCode })
+    t.strictSame(failureOf(internal(error)), { message, exitCode })
+  }
+})
+
+test('shows no message of an error that nobody has written for operators', (t) => {
+  for (const error of [new Error('secret'), { syscall: 'secret' }, undefined, 'secret']) {
+    t.strictSame(failureOf(error), { message: 'an unexpected error occurred', exitCode: 1 })
+    t.strictSame(failureOf(internal(error)), { message: new UsersError('internal').message, exitCode: 1 })
+  }
+  t.end()
 })

@@ -1,19 +1,17 @@
-// fastify-users webhooks: the built program, beside a server on the same database.
+// fastify-users webhooks, beside a server on the same database.
 import Fastify from 'fastify'
 import { test } from 'tap'
 import users from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
-import { databases, run } from '../helpers/cli.ts'
+import { databases } from '../helpers/cli.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
-import '../helpers/watch-all.ts'
 
 const LOOPBACK = ['--allow-http', '--allow-networks', '127.0.0.0/8,10.1.0.0/16']
 
 for (const { name, skip, create } of databases) {
   test(`creates, lists and replays webhooks that a server delivers, on ${name}`, { skip }, async (t) => {
-    const { url, args, open } = await create(t)
-    const cli = (...given: string[]) => run([...given, ...args], { DATABASE_URL: url })
+    const { cli, open } = await create(t)
     await cli('migrate')
     const receiver = await startReceiver(t)
     const types = ['--types', 'user.*, api_key.created']

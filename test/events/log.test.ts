@@ -79,37 +79,36 @@ for (const store of stores) {
       data: [], meta: { limit: 20, more: false, position: events.at(-1)?.id }
     })
   })
-
-  test(`an erasure leaves no value of the user, also afterwards, on ${store.name}`, async (t) => {
-    const host = await logged(t, { storage: await store.create(t), fields: { schema: fields } })
-    const { call, app } = host
-    const own = { plan: 'pro', seats: 3 }
-    const add = async (name: string) =>
-      (await call('POST', '/users', { payload: { name, email: `${name}@example.org`, ...own } })).json()
-    const [one, two] = [await add('first'), await add('second')]
-    await call('PATCH', `/users/${one.id}`, { payload: { seats: 4 } })
-    let last: unknown
-    app.users.events.on('user.deleted', ({ data }) => { last = data.name })
-    t.equal((await call('DELETE', `/users/${one.id}?erase=true`)).statusCode, 204)
-    await until('the listener was called', () => last === 'first')
-    t.equal((await call('DELETE', `/users/${two.id}`)).statusCode, 204)
-    t.match(JSON.stringify(await feed(host)), 'second@example.org')
-    t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204)
-    t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204, 'a repetition is the same')
-    t.equal((await call('DELETE', `/users/${newId('usr')}?erase=true`)).statusCode, 404)
-    for (const tag of ['*', '"77"']) {
-      const response = await call('DELETE', `/users/${two.id}?erase=true`, { headers: { 'if-match': tag } })
-      t.equal(response.statusCode, 404, 'If-Match requires the user')
-    }
-    const events = await feed(host, '&type=user.*')
-    t.notMatch(JSON.stringify(events), /first|second|pro\b/)
-    t.match(events[2], { type: 'user.updated', data: { name: null, email: null, seats: null } })
-    t.strictSame(events[2]?.before, { seats: null })
-    t.match((await call('DELETE', `/users/${two.id}?erase=yes`)).json(), {
-      errors: [{ parameter: 'erase', code: 'choice' }]
-    })
-  })
 }
+test('an erasure leaves no value of the user, also afterwards', async (t) => {
+  const host = await logged(t, { fields: { schema: fields } })
+  const { call, app } = host
+  const own = { plan: 'pro', seats: 3 }
+  const add = async (name: string) =>
+    (await call('POST', '/users', { payload: { name, email: `${name}@example.org`, ...own } })).json()
+  const [one, two] = [await add('first'), await add('second')]
+  await call('PATCH', `/users/${one.id}`, { payload: { seats: 4 } })
+  let last: unknown
+  app.users.events.on('user.deleted', ({ data }) => { last = data.name })
+  t.equal((await call('DELETE', `/users/${one.id}?erase=true`)).statusCode, 204)
+  await until('the listener was called', () => last === 'first')
+  t.equal((await call('DELETE', `/users/${two.id}`)).statusCode, 204)
+  t.match(JSON.stringify(await feed(host)), 'second@example.org')
+  t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204)
+  t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204, 'a repetition is the same')
+  t.equal((await call('DELETE', `/users/${newId('usr')}?erase=true`)).statusCode, 404)
+  for (const tag of ['*', '"77"']) {
+    const response = await call('DELETE', `/users/${two.id}?erase=true`, { headers: { 'if-match': tag } })
+    t.equal(response.statusCode, 404, 'If-Match requires the user')
+  }
+  const events = await feed(host, '&type=user.*')
+  t.notMatch(JSON.stringify(events), /first|second|pro\b/)
+  t.match(events[2], { type: 'user.updated', data: { name: null, email: null, seats: null } })
+  t.strictSame(events[2]?.before, { seats: null })
+  t.match((await call('DELETE', `/users/${two.id}?erase=yes`)).json(), {
+    errors: [{ parameter: 'erase', code: 'choice' }]
+  })
+})
 
 test('with requireIfMatch an erasure needs it as long as there is the user', async (t) => {
   const { call } = await logged(t, { requireIfMatch: true })
@@ -194,37 +193,6 @@ test('in process, an iteration goes on until it is aborted or the server closes'
   await app.close()
   await closed
   t.strictSame(seen, ['user.created'])
-})
-
-test('a reader of one type misses no event, even after its last event is pruned', async (t) => {
-  const storage = memory()
-  const log = storage.log
-  if (log === undefined) throw new Error('no log')
-  const { read } = log
-  let passed: string | null = null
-  log.read = async (request) => {
-    passed = request.after
-    return Reflect.apply(read, log, [request])
-  }
-  const { app } = await logged(t, { storage })
-  const add = (n: number) => app.users.create({ name: `User ${n}`, email: `user${n}@example.org` })
-  const users = [await add(1), await add(2), await add(3)]
-  const seen: string[] = []
-  const abort = new AbortController()
-  const following = (async () => {
-    const options = { type: 'user.deleted', signal: abort.signal } as const
-    for await (const { data } of app.users.events.after(null, options)) seen.push(String(data.id))
-  })()
-  await app.users.delete(String(users[0]?.id))
-  await add(4)
-  const newest = (await read.call(log, { after: null, limit: 9, types: null }))?.events.at(-1)?.id
-  await until('it has passed the newest event', () => passed === newest)
-  await log.prune(new Date(Date.now() + 1000).toISOString(), 100)
-  await app.users.delete(String(users[1]?.id))
-  await until('it has gone on', () => seen.length === 2)
-  abort.abort()
-  await following
-  t.strictSame(seen, users.slice(0, 2).map(({ id }) => id))
 })
 
 test('without the option there is no log', async (t) => {

@@ -101,23 +101,6 @@ async function rawAnswer (port: number, head: string): Promise<string> {
   return text
 }
 
-test('nginx with deploy/nginx.conf leads to its own name, and splits no response', { skip }, async (t) => {
-  const { http, log } = await startNginx(t, new URL('http://127.0.0.1:9'))
-  for (const [path, host] of [
-    ['/admin%0d%0aSet-Cookie:%20own=1', 'users.example.org'], ['/docs/%0aX-Own:1?q=%0d%0aX-Own:1', 'users.example.org'],
-    ['/admin/', 'evil.example'], ['//evil.example/../admin', 'users.example.org']
-  ]) {
-    const [head = ''] = (await rawAnswer(http, `GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).split('\r\n\r\n')
-    const [status, ...fields] = head.split('\r\n')
-    t.equal(status, 'HTTP/1.1 301 Moved Permanently')
-    t.ok(fields.includes(`Location: https://users.example.org${path}`), head)
-    t.strictSame(fields.map((field) => field.split(':')[0]),
-      ['Server', 'Date', 'Content-Type', 'Content-Length', 'Connection', 'Location'], 'and nothing else')
-  }
-  t.match(await readFile(log, 'utf8'), '"GET /admin%0d%0aSet-Cookie:%20own=1" 301', 'as it was sent')
-  t.match(await readFile(log, 'utf8'), '"GET /docs/%0aX-Own:1" 301', 'without its query')
-})
-
 test('nginx with deploy/nginx.conf tells the service its own name, whatever a client claims', { skip }, async (t) => {
   const service = createHttpServer((request, response) => { response.end(JSON.stringify(request.headers)) })
   await once(service.listen(0, '127.0.0.1'), 'listening')
@@ -139,78 +122,84 @@ test('nginx with deploy/nginx.conf tells the service its own name, whatever a cl
   }
 })
 
-test('nginx with deploy/nginx.conf keeps ETags strong where the machine compresses', { skip }, async (t) => {
-  const service = startService(t, await temporaryDirectory(t), { DATABASE_URL: 'memory:', TRUST_PROXY: '127.0.0.1' })
-  const url = new URL(await service.printed(/curl .* (\S+)\n/))
-  const authorization = `Bearer ${KEY.exec(service.stdout())?.[0]}`
-  const { https } = await startNginx(t, url, 'gzip on; gzip_proxied any; gzip_min_length 1; gzip_types *;')
-  const headers = { authorization, 'accept-encoding': 'gzip', 'content-type': 'application/json' }
-  const send = async (method: string, path: string, body = '', more = {}) => {
-    const { request, response } = await open({ port: https, path, method, headers: { ...headers, ...more } }, body)
-    const answer = await response
-    t.equal(answer.headers['content-encoding'], undefined, request.path)
-    return { status: answer.statusCode, etag: answer.headers.etag, body: JSON.parse(await textOf(answer)) }
-  }
-  const { body: { id } } = await send('POST', '/v1/users', '{"name":"Ann","email":"ann@example.org"}')
-  const { etag } = await send('GET', `/v1/users/${id}`)
-  t.equal(etag, '"1"')
-  t.equal((await send('PATCH', `/v1/users/${id}`, '{"name":"Anna"}', { 'if-match': etag })).status, 200)
-})
-
-test('nginx with deploy/nginx.conf serves the service over TLS, streams, and shows no metrics', { skip }, async (t) => {
+test('nginx with deploy/nginx.conf before the service', { skip }, async (t) => {
   const service = startService(t, await temporaryDirectory(t), {
     DATABASE_URL: 'memory:', EVENT_LOG: 'true', METRICS_ENABLED: 'true', TRUST_PROXY: '127.0.0.1'
   })
   const url = new URL(await service.printed(/curl .* (\S+)\n/))
-  const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}` }
-  const { http, https, log } = await startNginx(t, url)
-  const statusOf = async (path: string, options: RequestOptions = {}, body?: string) => {
-    const { response } = await open({ port: https, path, headers, ...options }, body ?? '')
-    const answer = await response
-    answer.resume()
-    return answer.statusCode
+  const authorization = `Bearer ${KEY.exec(service.stdout())?.[0]}`
+  // The machine compresses what it may.
+  const compressing = 'gzip on; gzip_proxied any; gzip_min_length 1; gzip_types *;'
+  const { http, https, log } = await startNginx(t, url, compressing)
+  const sent = (method: string, path: string, more = {}, body?: string) =>
+    open({ port: https, path, method, headers: { authorization, ...more } }, body)
+  const answerTo = async (method: string, path: string, more = {}, body = '') => {
+    const { response } = await sent(method, path, more, body)
+    const { statusCode, headers } = await response
+    return { status: statusCode, headers, text: await textOf(await response) }
   }
+  const json = { 'content-type': 'application/json' }
+  const accept = { accept: 'text/event-stream' }
 
-  t.equal(await statusOf('/v1/users?q=canary'), 200)
-  t.equal(await statusOf('/admin/'), 200)
-  t.equal(await statusOf('/metrics'), 404)
-  t.equal(await statusOf('//metrics'), 404)
-  t.equal(await statusOf('/%6detrics'), 404)
-  t.equal((await fetch(new URL('/metrics', url))).status, 200, 'the service has them')
-  const large = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
-  t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(1024 * 1024)), 400, 'a batch of 1 MiB gets there')
-  t.equal(await statusOf('/v1/users/batch', large, 'x'.repeat(3 * 1024 * 1024)), 413)
-  for (const [path, status, location] of [
-    ['/admin/', 301, 'https://users.example.org/admin/'], ['/v1/users', 403, undefined]
-  ] as const) {
-    const response = await fetch(`http://127.0.0.1:${http}${path}`, { redirect: 'manual' })
-    t.strictSame([response.status, response.headers.get('location') ?? undefined], [status, location], path)
-  }
-
-  // A stream gives an event while it is open, and an import answers while it is sent.
-  const accept = 'text/event-stream'
-  const stream = await open({ port: https, path: '/v1/events', headers: { ...headers, accept } }, '')
-  let events = ''
-  const streaming = await stream.response
-  streaming.on('data', (chunk) => { events += String(chunk) }).on('error', () => {})
-  const imported = await open({
-    port: https,
-    path: '/v1/users/import?report=all',
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/x-ndjson' }
+  await t.test('leads to its own name, and splits no response', async (t) => {
+    for (const [path, host] of [
+      ['/admin%0d%0aSet-Cookie:%20own=1', 'users.example.org'],
+      ['/docs/%0aX-Own:1?q=%0d%0aX-Own:1', 'users.example.org'],
+      ['/admin/', 'evil.example'], ['//evil.example/../admin', 'users.example.org']
+    ]) {
+      const [head = ''] = (await rawAnswer(http, `GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).split('\r\n\r\n')
+      const [status, ...fields] = head.split('\r\n')
+      t.equal(status, 'HTTP/1.1 301 Moved Permanently')
+      t.ok(fields.includes(`Location: https://users.example.org${path}`), head)
+      t.strictSame(fields.map((field) => field.split(':')[0]),
+        ['Server', 'Date', 'Content-Type', 'Content-Length', 'Connection', 'Location'], 'and nothing else')
+    }
+    t.equal((await fetch(`http://127.0.0.1:${http}/v1/users`, { redirect: 'manual' })).status, 403, 'keys need TLS')
+    const logged = await readFile(log, 'utf8')
+    t.match(logged, '"GET /admin%0d%0aSet-Cookie:%20own=1" 301', 'as it was sent')
+    t.match(logged, '"GET /docs/%0aX-Own:1" 301', 'without its query')
   })
-  imported.request.write('{"name":"Ann","email":"ann@example.org"}\n')
-  let lines = ''
-  const importing = await imported.response
-  importing.on('data', (chunk) => { lines += String(chunk) })
-  await until('the first line is answered', () => lines.includes('"created"'))
-  await until('the event came', () => events.includes('user.created'))
-  imported.request.end()
-  await once(importing, 'end')
-  t.match(lines, /"summary"/)
-  stream.request.destroy()
-  const { response } = await open({ port: https, path: '/v1/users/export', headers }, '')
-  t.match(await textOf(await response), /ann@example\.org/)
-  t.match(await readFile(log, 'utf8'), /"GET \/v1\/users" 200/)
-  t.notMatch(await readFile(log, 'utf8'), 'canary')
+
+  await t.test('serves over TLS, in bounds, and shows no metrics', async (t) => {
+    t.equal((await fetch(new URL('/metrics', url))).status, 200, 'the service has them')
+    for (const [path, status] of [
+      ['/v1/users?q=canary', 200], ['/admin/', 200], ['/metrics', 404], ['//metrics', 404], ['/%6detrics', 404]
+    ] as const) t.equal((await answerTo('GET', path)).status, status, path)
+    for (const [mib, status] of [[1, 400], [3, 413]] as const) {
+      const { status: is } = await answerTo('POST', '/v1/users/batch', json, 'x'.repeat(mib * 1024 * 1024))
+      t.equal(is, status, `a batch of ${mib} MiB`)
+    }
+    const logged = await readFile(log, 'utf8')
+    t.match(logged, /"GET \/v1\/users" 200/)
+    t.notMatch(logged, 'canary')
+  })
+
+  await t.test('keeps ETags strong', async (t) => {
+    const zipped = { ...json, 'accept-encoding': 'gzip' }
+    const made = await answerTo('POST', '/v1/users', zipped, '{"name":"Ann","email":"ann@example.org"}')
+    const path = `/v1/users/${JSON.parse(made.text).id}`
+    const got = await answerTo('GET', path, zipped)
+    const changed = await answerTo('PATCH', path, { ...zipped, 'if-match': String(got.headers.etag) }, '{"name":"A"}')
+    t.strictSame([got.headers.etag, changed.status], ['"1"', 200])
+    for (const { headers } of [made, got, changed]) t.equal(headers['content-encoding'], undefined)
+  })
+
+  await t.test('gives an event while the stream is open, and answers an import while it is sent', async (t) => {
+    const stream = await sent('GET', '/v1/events?after=now', accept, '')
+    let events = ''
+    const streaming = await stream.response
+    streaming.on('data', (chunk) => { events += String(chunk) }).on('error', () => {})
+    const imported = await sent('POST', '/v1/users/import?report=all', { 'content-type': 'application/x-ndjson' })
+    imported.request.write('{"name":"Bob","email":"bob@example.org"}\n')
+    let lines = ''
+    const importing = await imported.response
+    importing.on('data', (chunk) => { lines += String(chunk) })
+    await until('the first line is answered', () => lines.includes('"created"'))
+    await until('the event came', () => events.includes('user.created'))
+    imported.request.end()
+    await once(importing, 'end')
+    t.match(lines, /"summary"/)
+    stream.request.destroy()
+    t.match((await answerTo('GET', '/v1/users/export')).text, /bob@example\.org/)
+  })
 })

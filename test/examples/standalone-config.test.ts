@@ -1,5 +1,5 @@
-// The settings of the standalone service: every variable, and what is said of wrong ones.
-import { readFile, stat, writeFile } from 'node:fs/promises'
+// The settings of the standalone service: every variable, and what is said of wrong ones and of the first key.
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -18,6 +18,9 @@ test('names every wrong value, and repeats none', async (t) => {
   const wrong = {
     PORT: '70000',
     DATABASE_URL: 'mysql://root:hunter2@db',
+    API_KEYS: 'hunter2',
+    AUTH_FAILURES: '-1',
+    TRUST_PROXY: 'everybody',
     CORS_ORIGINS: 'app.example.org',
     FASTIFY_USERS_PEPPER: 'hunter2',
     RATE_LIMIT: '-1',
@@ -84,9 +87,9 @@ test('hands every setting on to the plugin', async (t) => {
     properties: { plan: { type: 'string', enum: ['free', 'pro'] }, badge: { type: 'string' } },
     required: []
   }))
-  const app = await buildApp(readConfig({
+  const config = readConfig({
     DATABASE_URL: 'memory:',
-    API_KEYS: SECRET,
+    API_KEYS: `${SECRET},${'k'.repeat(32)}`,
     FASTIFY_USERS_PEPPER: 'p'.repeat(32),
     RATE_LIMIT: '12',
     DELETES_PER_HOUR: '1',
@@ -98,9 +101,15 @@ test('hands every setting on to the plugin', async (t) => {
     UNIQUE_FIELDS: 'badge',
     CORS_ORIGINS: 'https://app.example.org, https://other.example.org',
     ADMIN_PAGE: 'false'
-  }), false)
+  })
+  const app = await buildApp(config, false)
   t.teardown(() => app.close())
+  t.equal(await createFirstKey(app, config), null, 'nobody needs a first key')
   const headers = { authorization: `Bearer ${SECRET}` }
+  for (const [key, status] of [['k', 200], ['x', 401]] as const) {
+    const given = { authorization: `Bearer ${key.repeat(32)}` }
+    t.equal((await app.inject({ url: '/v1/users', headers: given })).statusCode, status)
+  }
   const user = await app.inject({
     method: 'POST', url: '/v1/users', headers, payload: { name: 'A', email: 'a@example.org', plan: 'pro' }
   })
@@ -176,19 +185,11 @@ test('the first key goes to a file for its owner alone, and so does the database
   for (const name of ['users.db', 'users.db-wal', 'users.db-shm']) t.equal(await modeOf('data', name), '600', name)
   service.process.kill('SIGTERM')
   t.equal(await service.exitCode(), 0)
-
-  // A second start needs no key, and a new store must not overwrite a file.
-  const again = startService(t, cwd, { FIRST_KEY_FILE: 'first.key' })
-  await again.printed(/listening at/)
-  const other = startService(t, cwd, { FIRST_KEY_FILE: 'first.key', DATABASE_URL: 'sqlite:other.db' })
-  t.equal(await other.exitCode(), 1)
-  t.match(other.stderr(), /FIRST_KEY_FILE must be the path of a file that does not exist yet/)
-  const third = startService(t, cwd, { DATABASE_URL: 'sqlite:other.db' })
-  await third.printed(KEY)
 })
 
-test('a first key that could not be made leaves no file, which the next start would refuse', async (t) => {
-  const file = join(await temporaryDirectory(t), 'first.key')
+test('a first key overwrites no file, and one that could not be made leaves none', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const file = join(directory, 'first.key')
   const config = readConfig({ DATABASE_URL: 'memory:', FIRST_KEY_FILE: file })
   const app = await buildApp(config, false)
   t.teardown(() => app.close())
@@ -197,8 +198,16 @@ test('a first key that could not be made leaves no file, which the next start wo
     createFirst: async () => { throw new Error('the database is gone') }
   }
   await t.rejects(createFirstKey(Object({ users: { apiKeys } }), config), { message: 'the database is gone' })
+  await writeFile(file, 'mine')
+  await t.rejects(createFirstKey(app, config),
+    { message: /FIRST_KEY_FILE must be the path of a file that does not exist yet/ })
+  t.equal(await readFile(file, 'utf8'), 'mine')
+  await t.rejects(createFirstKey(app, { ...config, FIRST_KEY_FILE: join(directory, 'none', 'key') }),
+    { message: /FIRST_KEY_FILE must be a path in a directory that can be written to \(ENOENT\)/ })
+  await rm(file)
   const key = await createFirstKey(app, config)
   t.equal(await readFile(file, 'utf8'), `${key}\n`)
+  t.equal(await createFirstKey(app, config), null, 'a store that has keys needs no file')
 })
 
 test('a port that is taken costs no first key', async (t) => {
@@ -210,6 +219,5 @@ test('a port that is taken costs no first key', async (t) => {
   t.equal(await service.exitCode(), 1)
   t.match(service.stderr(), /^The service could not start: .*EADDRINUSE/m)
   t.equal(service.stdout(), '')
-  const again = startService(t, cwd)
-  await again.printed(KEY)
+  t.strictSame(await readdir(cwd), [], 'it has not opened a database yet')
 })

@@ -1,6 +1,5 @@
 // The standalone service answers probes while its tables are migrated for long, and begins to work after that.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
@@ -45,16 +44,4 @@ test('says that it is migrating, and makes the first key when it has ended', asy
   service.process.kill('SIGTERM')
   t.equal(await service.exitCode(), 0)
   t.notMatch(service.stderr(), 'no API key yet')
-})
-
-test('names a database file that it can not open, and the account', async (t) => {
-  const directory = await temporaryDirectory(t)
-  await mkdir(join(directory, 'data', 'users.db', 'a directory'), { recursive: true })
-  const service = startService(t, directory)
-  t.equal(await service.exitCode(), 1)
-  const { username, uid } = userInfo()
-  const file = join(directory, 'data', 'users.db')
-  t.equal(service.stderr().trim().split('\n').at(-1), `The service could not start: the account ${username} ` +
-    `(uid ${uid}) can't write the database file ${file} (SQLITE_CANTOPEN): make it the owner of the file and its ` +
-    'directory, on a disk that is mounted for writing')
 })

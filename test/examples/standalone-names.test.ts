@@ -1,9 +1,7 @@
 // Names of variables that the standalone service does not have, and that look like those it has.
 import { test } from 'tap'
 import { ignoredVariables } from '../../examples/standalone/config.ts'
-import { KEY, startService } from '../helpers/service.ts'
 import { problemsOf } from '../helpers/service-config.ts'
-import { temporaryDirectory } from '../helpers/stores.ts'
 
 const SECRET = 's'.repeat(32)
 const saidOf = (name: string, ours: string) => [`${name} is not a variable of this service: did you mean ${ours}?`]
@@ -51,21 +49,4 @@ test('takes variables of other programs for what they are', async (t) => {
   for (const [name = '', value = ''] of [...kubernetes, ...others]) {
     t.strictSame([problemsOf({ [name]: value }), ignoredVariables({ [name]: value })], [[], []], name)
   }
-})
-
-test('warns of a variable that is ignored at any level of the log, without its value', async (t) => {
-  const service = startService(t, await temporaryDirectory(t), {
-    DATABASE_URL: 'memory:',
-    LOG_LEVEL: 'silent',
-    KEY_CACHE: '5',
-    KEY_CACHE_DIR: '/hunter2',
-    RATE_LIMIT_PORT: 'tcp://10.0.0.11:80'
-  })
-  await service.printed(KEY)
-  const lines = service.stderr().trim().split('\n').map((line) => JSON.parse(line))
-  t.strictSame(
-    lines.filter(({ msg }) => / variable /.test(msg)).map(({ level, msg }) => [level, msg]),
-    [[40, 'KEY_CACHE_DIR is not a variable of this service: did you mean KEY_CACHE?']]
-  )
-  t.notMatch(service.stderr(), /hunter2/)
 })

@@ -1,4 +1,4 @@
-// The options `fields` and `filterable` are checked at registration.
+// The options `fields`, with `filterable` and `unique`, are checked at registration.
 import { type TSchema, Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import { test } from 'tap'
@@ -12,6 +12,7 @@ type Row = [options: Partial<UsersOptions>, message: RegExp]
 const transformed = (schema: TSchema) => Type.Transform(schema).Decode((text) => text).Encode((text) => text)
 const codec = Type1.Codec(Type1.String()).Decode((text) => text).Encode((text) => text)
 const tooMany = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`, Type.String()]))
+const legacyId = Type.Union([Type.Integer(), Type.String()])
 const mixed = Type.Union([Type.Literal('a'), Type.Literal(1)])
 const wrongDefaultInside = Type.Object({ deep: Type.Array(Type.Object({ n: Type.String({ default: 5 }) })) })
 
@@ -34,6 +35,17 @@ const rows: Row[] = [
     fields: { schema: Type.Object({ seats: Type.Integer() }), filterable: [{ field: 'seats', match: 'folded' }] }
   }, /seats can not be folded: its values are no texts/],
   [{ fields: { schema: fields, filterable: ['city'] } }, /filterable names city, which is no field/],
+  [withoutType({ fields: { unique: ['plan'] } }), FORM],
+  [
+    { fields: { schema: fields, unique: ['plan', 'plan'] } },
+    /fields\.unique must be a list of names of fields, each once/
+  ],
+  [{ fields: { schema: fields, unique: ['city'] } }, /unique names city, which is no field/],
+  [
+    { fields: { schema: Type.Object({ legacyId }), unique: ['legacyId'] } },
+    /legacyId can not be unique: its values must all be strings, or all/
+  ],
+  [{ fields: { schema: fields, unique: ['active'] } }, /active can not be unique: it has two values/],
   [{ fields: { schema: fields, filterable: ['address'] } }, new RegExp(`address ${KIND.source}`)],
   [{ fields: { schema: Type.Object({ mixed }), filterable: ['mixed'] } }, new RegExp(`mixed ${KIND.source}`)],
   [
@@ -97,6 +109,7 @@ test('refuses wrong schemas of fields, and filters that can not work, with the r
   for (const [options, message] of rows) {
     const app = Fastify()
     t.teardown(() => app.close())
-    await t.rejects(async () => app.register(users, { storage: memory(), ...options }), { message })
+    const registering = async () => app.register(users, { storage: memory(), ...options })
+    await t.rejects(registering, { name: 'TypeError', message })
   }
 })

@@ -1,24 +1,14 @@
-// Own fields whose value at most one user has: over HTTP, in process and in transactions, on every store.
+// Own fields whose value at most one user has.
 import { Type } from '@sinclair/typebox'
-import Fastify from 'fastify'
 import { test } from 'tap'
-import { knexStorage } from '../../adapters/knex/index.ts'
-import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
-import users from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { codesOf, withoutType } from '../helpers/fields.ts'
 import { importWords } from '../helpers/import-rows.ts'
-import { knexHosts } from '../helpers/knex-hosts.ts'
 import { urlOfRole } from '../helpers/postgres.ts'
 import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const fields = Type.Object({
-  legacyId: Type.Optional(Type.Union([Type.Integer(), Type.String()])),
-  badge: Type.Optional(Type.String()),
-  plan: Type.Optional(Type.String())
-})
 const unique = ['badge', 'number']
 const numbered = Type.Object({
   number: Type.Optional(Type.Integer()),
@@ -26,77 +16,59 @@ const numbered = Type.Object({
   plan: Type.Optional(Type.String())
 })
 
-for (const { name, create } of stores) {
-  test(`keeps unique fields unique on ${name}`, async (t) => {
-    const options = { fields: { schema: numbered, filterable: ['plan'], unique } }
-    const { app, call } = await testApp(t, { storage: await create(t), ...options })
-    const send = async (method: string, path: string, payload?: object, headers = {}) => {
-      const response = await call(method, path, { headers, ...payload !== undefined && { payload } })
-      const { statusCode, body } = response
-      const json = body === '' ? null : response.json()
-      return statusCode < 400 ? { status: statusCode, json } : [statusCode, json.code, ...codesOf(json.errors ?? [])]
-    }
-    const person = (n: number, more: object) => ({ name: 'N', email: `u${n}@example.org`, ...more })
+test('keeps unique fields unique', async (t) => {
+  const options = { fields: { schema: numbered, filterable: ['plan'], unique } }
+  const { app, call } = await testApp(t, { ...options })
+  const send = async (method: string, path: string, payload?: object, headers = {}) => {
+    const response = await call(method, path, { headers, ...payload !== undefined && { payload } })
+    const { statusCode, body } = response
+    const json = body === '' ? null : response.json()
+    return statusCode < 400 ? { status: statusCode, json } : [statusCode, json.code, ...codesOf(json.errors ?? [])]
+  }
+  const person = (n: number, more: object) => ({ name: 'N', email: `u${n}@example.org`, ...more })
 
-    const first = await send('POST', '/users', person(1, { number: 7, badge: 'A' }))
-    const id = String(Object(first).json.id)
-    t.strictSame(await send('POST', '/users', person(2, { number: 7 })), [409, 'field_taken', '/number taken'])
-    t.strictSame(await send('POST', '/users', person(2, { badge: 'A' })), [409, 'field_taken', '/badge taken'])
-    t.strictSame(await send('POST', '/users', person(1, { badge: 'B' })), [409, 'email_taken', '/email taken'])
-    const both = [409, 'email_taken', '/email taken']
-    t.strictSame(await send('POST', '/users', person(1, { number: 7 })), both, 'the address comes first')
-    t.strictSame(
-      await send('POST', '/users', person(2, { badge: 'x'.repeat(254) })),
-      [400, 'validation_failed', '/badge too_long']
-    )
-    const other = Object(await send('POST', '/users', person(2, { number: 8, badge: 'x'.repeat(253) }))).json
-    const taken = [409, 'field_taken', '/number taken']
-    t.strictSame(await send('PATCH', `/users/${other.id}`, { number: 7 }), taken)
-    t.strictSame(await send('PUT', `/users/${other.id}`, person(2, { number: 7 })), taken)
-    t.strictSame(
-      await send('PATCH', `/users/${other.id}`, { badge: 'x'.repeat(254) }),
-      [400, 'validation_failed', '/badge too_long']
-    )
-    const long = { badge: 'x'.repeat(254) }
-    const tooLong = [400, 'validation_failed', '/badge too_long']
-    t.strictSame(await send('PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q', long), tooLong, 'before existence')
-    t.strictSame(
-      await send('PATCH', `/users/${other.id}`, long, { 'if-match': '"7"' }), tooLong, 'before the precondition'
-    )
-    t.strictSame(
-      await send('PATCH', `/users/${other.id}`, { name: '', number: 'x', ...long }),
-      [400, 'validation_failed', '/name too_short', '/number type', '/badge too_long']
-    )
-    t.equal((await app.users.get(other.id)).version, 1, 'a refused change changes nothing')
-    t.match(await send('PATCH', `/users/${id}`, { number: 7, plan: 'pro' }), { status: 200 })
+  const first = await send('POST', '/users', person(1, { number: 7, badge: 'A' }))
+  const id = String(Object(first).json.id)
+  t.strictSame(await send('POST', '/users', person(2, { number: 7 })), [409, 'field_taken', '/number taken'])
+  t.strictSame(await send('POST', '/users', person(2, { badge: 'A' })), [409, 'field_taken', '/badge taken'])
+  t.strictSame(await send('POST', '/users', person(1, { badge: 'B' })), [409, 'email_taken', '/email taken'])
+  const both = [409, 'email_taken', '/email taken']
+  t.strictSame(await send('POST', '/users', person(1, { number: 7 })), both, 'the address comes first')
+  t.strictSame(
+    await send('POST', '/users', person(2, { badge: 'x'.repeat(254) })),
+    [400, 'validation_failed', '/badge too_long']
+  )
+  const other = Object(await send('POST', '/users', person(2, { number: 8, badge: 'x'.repeat(253) }))).json
+  const taken = [409, 'field_taken', '/number taken']
+  t.strictSame(await send('PATCH', `/users/${other.id}`, { number: 7 }), taken)
+  t.strictSame(await send('PUT', `/users/${other.id}`, person(2, { number: 7 })), taken)
+  t.strictSame(
+    await send('PATCH', `/users/${other.id}`, { badge: 'x'.repeat(254) }),
+    [400, 'validation_failed', '/badge too_long']
+  )
+  const long = { badge: 'x'.repeat(254) }
+  const tooLong = [400, 'validation_failed', '/badge too_long']
+  t.strictSame(await send('PATCH', '/users/usr_01h455vb4pex5vsknk084sn02q', long), tooLong, 'before existence')
+  t.strictSame(
+    await send('PATCH', `/users/${other.id}`, long, { 'if-match': '"7"' }), tooLong, 'before the precondition'
+  )
+  t.strictSame(
+    await send('PATCH', `/users/${other.id}`, { name: '', number: 'x', ...long }),
+    [400, 'validation_failed', '/name too_short', '/number type', '/badge too_long']
+  )
+  t.equal((await app.users.get(other.id)).version, 1, 'a refused change changes nothing')
+  t.match(await send('PATCH', `/users/${id}`, { number: 7, plan: 'pro' }), { status: 200 })
 
-    const found = await send('GET', '/users?number=7')
-    t.match(found, { status: 200, json: { meta: { total: 1 }, data: [{ id }] } })
-    t.match(await send('GET', '/users?plan=pro&badge=A'), { json: { data: [{ id }] } })
+  const found = await send('GET', '/users?number=7')
+  t.match(found, { status: 200, json: { meta: { total: 1 }, data: [{ id }] } })
+  t.match(await send('GET', '/users?plan=pro&badge=A'), { json: { data: [{ id }] } })
 
-    await t.rejects(app.users.create(withoutType(person(3, { number: 7 }))), {
-      code: 'field_taken', statusCode: 409, errors: [{ pointer: '/number', code: 'taken', detail: 'must be unique' }]
-    })
-    await app.users.delete(id)
-    t.match(await send('PATCH', `/users/${other.id}`, { number: 7 }), { status: 200 })
+  await t.rejects(app.users.create(withoutType(person(3, { number: 7 }))), {
+    code: 'field_taken', statusCode: 409, errors: [{ pointer: '/number', code: 'taken', detail: 'must be unique' }]
   })
-
-  test(`of concurrent creations with one unique value one succeeds on ${name}, with a key each`, async (t) => {
-    const { app, call } = await testApp(t, {
-      storage: await create(t),
-      fields: { schema: numbered, unique },
-      eventLog: true
-    })
-    const statuses = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
-      const payload = { name: 'N', email: `u${i}@example.org`, number: 7 }
-      const headers = i % 2 === 0 ? { 'idempotency-key': `k${i}` } : {}
-      return (await call('POST', '/users', { payload, headers })).statusCode
-    }))
-    t.strictSame(statuses.toSorted(), [201, ...Array.from({ length: 19 }, () => 409)])
-    t.equal((await app.users.list()).meta.total, 1)
-    t.equal((await app.users.events.list()).data.filter(({ type }) => type === 'user.created').length, 1)
-  })
-}
+  await app.users.delete(id)
+  t.match(await send('PATCH', `/users/${other.id}`, { number: 7 }), { status: 200 })
+})
 
 for (const { name, create } of stores) {
   test(`any number of users have null in a unique field, in whichever form its schema allows it, on ${name}`, async (
@@ -138,25 +110,6 @@ for (const { name, create } of stores) {
   })
 }
 
-for (const { driver, skip, connect } of knexHosts) {
-  test(`a transaction of the host stays usable after a taken field on ${driver}`, { skip }, async (t) => {
-    const host = await connect(t)
-    t.teardown(() => host.destroy())
-    const { app } = await testApp(t, { storage: knexStorage(host), fields: { schema: numbered, unique } })
-    await app.users.create(withoutType({ name: 'A', email: 'a@example.org', number: 7 }))
-    const b = await app.users.create(withoutType({ name: 'B', email: 'b@example.org', number: 8 }))
-    await host.transaction(async (trx) => {
-      const joined = app.users.using(trx)
-      await t.rejects(joined.create(withoutType({ name: 'C', email: 'c@example.org', number: 7 })), {
-        code: 'field_taken'
-      })
-      await t.rejects(joined.update(b.id, withoutType({ number: 7 })), { code: 'field_taken' })
-      await joined.create(withoutType({ name: 'C', email: 'c@example.org', number: 9 }))
-    })
-    t.equal((await app.users.list()).meta.total, 3)
-  })
-}
-
 test('says that the database is at fault where it refuses an index for another reason', async (t) => {
   const schema = temporarySchema(t)
   const storage = postgres({ connection: pgUrl(), schema })
@@ -175,21 +128,4 @@ test('a unique field may be named as a member of every object, and be left out',
   t.equal(await post({ name: 'Ann', email: 'ann@example.org' }), 201)
   t.equal(await post({ name: 'Bob', email: 'bob@example.org', constructor: 'x' }), 201)
   t.equal(await post({ name: 'Cid', email: 'cid@example.org', constructor: 'x' }), 409)
-})
-
-test('checks the option unique', async (t) => {
-  const refused = async (options: object, message: RegExp) => {
-    const app = Fastify()
-    t.teardown(() => app.close())
-    await t.rejects(async () => app.register(users, { storage: memory(), ...options }), { name: 'TypeError', message })
-  }
-  await refused({ fields: { unique: ['plan'] } }, /fields\.schema must be a JSON Schema of an object/)
-  await refused({
-    fields: { schema: fields, unique: ['plan', 'plan'] }
-  }, /fields\.unique must be a list of names of fields, each once/)
-  await refused({ fields: { schema: fields, unique: ['city'] } }, /unique names city, which is no field/)
-  const legacy = { schema: fields, unique: ['legacyId'] }
-  await refused({ fields: legacy }, /legacyId can not be unique: its values must all be strings, or all/)
-  const yes = Type.Object({ yes: Type.Boolean() })
-  await refused({ fields: { schema: yes, unique: ['yes'] } }, /yes can not be unique: it has two values/)
 })

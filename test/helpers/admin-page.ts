@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { type Static, Type } from '@sinclair/typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Test } from 'tap'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import root, { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
 import users, { type Scope, type Storage, type Users, type UsersOptions } from '../../lib/index.ts'
@@ -11,14 +11,15 @@ import { webhooks } from '../../lib/webhooks.ts'
 import { programPath } from '../servers/program.mjs'
 import { ALL_SCOPES } from './app.ts'
 import { stores } from './stores.ts'
+import { until } from './until.ts'
 import './watch-all.ts'
 
 const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
 if (CHROMIUM === undefined && process.env['REQUIRE_CHROMIUM'] !== undefined) {
   throw new Error('Chromium is required, but this machine has none')
 }
-/** For tests in a browser: why they are skipped on this machine, or false. */
-export const skip = CHROMIUM === undefined && 'this machine has no Chromium: apt-get install chromium'
+/** Why tests in a browser are skipped on this machine, or false. */
+const skip = CHROMIUM === undefined && 'this machine has no Chromium: apt-get install chromium'
 
 /** Fields with every kind of control. */
 export const FIELDS = Type.Object({
@@ -36,7 +37,16 @@ export const FIELDS = Type.Object({
 // Those with a default may be absent.
 type Fields = Static<typeof FIELDS>
 type OwnFields = Omit<Fields, 'plan' | 'active'> & Partial<Pick<Fields, 'plan' | 'active'>>
-export const FILTERABLE = ['plan', 'seats', 'active']
+
+/** How somebody comes to the page: with this key, or a new one with these scopes and this name. */
+interface Visit {
+  width: number
+  height: number
+  colorScheme: 'light' | 'dark'
+  key: string
+  scopes: Scope[]
+  name: string
+}
 
 export interface AdminHost {
   app: FastifyInstance
@@ -44,6 +54,8 @@ export interface AdminHost {
   origin: string
   /** Makes a key with these scopes, all by default. */
   createKey: (scopes?: Scope[], name?: string) => Promise<string>
+  /** Opens a tab at a view, the list of users by default, and signs in. */
+  enter: (hash?: string, visit?: Partial<Visit>) => Promise<Page>
 }
 
 interface HostOptions extends Partial<UsersOptions> {
@@ -72,7 +84,7 @@ export async function adminHost (
     storage: given.storage ?? await anyStorage(t),
     migrate: true,
     eventLog: true,
-    fields: { schema: FIELDS, filterable: FILTERABLE },
+    fields: { schema: FIELDS, filterable: ['plan', 'seats', 'active'] },
     ...given,
     apiKeys: { routes: true, ...given.apiKeys }
   })
@@ -81,14 +93,26 @@ export async function adminHost (
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const createKey = async (scopes = ALL_SCOPES, name = 'me') => (await app.users.apiKeys.create({ name, scopes })).key
   const own: Users<OwnFields> = app.getDecorator('users')
-  return { app, users: own, origin, createKey }
+  const enter: AdminHost['enter'] = async (hash = '', visit = {}) => {
+    const page = await openTab(t, `${origin}/admin/${hash}`, visit)
+    await signIn(page, visit.key ?? await createKey(visit.scopes, visit.name))
+    return page
+  }
+  return { app, users: own, origin, createKey, enter }
 }
 
-/** A tab, and what went wrong in it. */
-export interface Tab {
-  page: Page
-  /** Messages of the console, errors, violations of the policy, requests elsewhere. Answers of the API are none. */
-  troubles: string[]
+/** Messages of the console, errors, breaches of the policy, requests elsewhere. Answers of the API are no troubles. */
+const troubles = new WeakMap<Test, string[]>()
+
+/** A test in a browser, which fails for any trouble in a tab, unless it makes some itself. */
+export function pageTest (
+  name: string, body: (t: Test) => Promise<unknown>,
+  { makesTroubles = false, skip: further = false }: { makesTroubles?: boolean, skip?: string | false } = {}
+): void {
+  test(name, { skip: skip || further }, async (t) => {
+    await body(t)
+    if (!makesTroubles) t.strictSame(troubles.get(t) ?? [], [], 'no tab has troubles')
+  })
 }
 
 /** True in the whole nightly run, which shows what a test does not wait for: each answer, each frame comes late. */
@@ -108,28 +132,36 @@ async function slowDown (context: BrowserContext, page: Page): Promise<void> {
   await devTools.send('Emulation.setCPUThrottlingRate', { rate: 3 })
 }
 
-/** Opens a tab in a browser of its own, at an address, with whatever size and colours, until something is shown. */
+let browser: Promise<Browser> | undefined
+
+/** The browser of all tests of this process: to start one takes longer than many a test. */
+function ourBrowser (): Promise<Browser> {
+  if (browser === undefined) {
+    browser = chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
+    root.teardown(async () => (await browser)?.close())
+  }
+  return browser
+}
+
+/** Opens a tab that shares nothing with others, at an address, until something is shown. It is closed with the test. */
 export async function openTab (
   t: Test,
   address: string,
-  { width = 1200, height = 900, colorScheme = 'light' }: Partial<{
-    width: number, height: number, colorScheme: 'light' | 'dark'
-  }> = {}
-): Promise<Tab> {
-  const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const context = await browser.newContext({
+  { width = 1200, height = 900, colorScheme = 'light' }: Partial<Visit> = {}
+): Promise<Page> {
+  const context = await (await ourBrowser()).newContext({
     viewport: { width, height },
     colorScheme,
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
-    acceptDownloads: true,
     permissions: ['clipboard-read', 'clipboard-write']
   })
+  t.teardown(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(IS_SLOW ? 60_000 : 15_000)
   if (IS_SLOW) await slowDown(context, page)
-  const troubles: string[] = []
+  const found = troubles.get(t) ?? []
+  troubles.set(t, found)
   const { origin } = new URL(address)
   await page.addInitScript(`
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
@@ -138,16 +170,16 @@ export async function openTab (
   `)
   page.on('console', (message) => {
     // The browser's own line for each answer that is no success.
-    if (!message.text().startsWith('Failed to load resource: the server responded')) troubles.push(message.text())
+    if (!message.text().startsWith('Failed to load resource: the server responded')) found.push(message.text())
   })
-  page.on('pageerror', (error) => troubles.push(error.message))
+  page.on('pageerror', (error) => found.push(error.message))
   page.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) troubles.push(`request to ${url.origin}`)
+    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) found.push(`request to ${url.origin}`)
   })
   await page.goto(address)
   await page.locator('#page > :not(noscript)').first().waitFor()
-  return { page, troubles }
+  return page
 }
 
 /** Signs in by typing the key. Where the address names no view, at the list of users. */
@@ -162,12 +194,13 @@ export async function signIn (page: Page, key: string): Promise<void> {
 let axe: Promise<string> | undefined
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
 
-/** What axe finds wrong with what is shown. */
+/** What axe finds wrong with what is shown. At night it loads the style sheets too, for rules about them. */
 export async function violations (page: Page): Promise<string[]> {
   axe ??= readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-  await page.evaluate(await axe)
+  if (await page.evaluate("typeof axe === 'undefined'") === true) await page.evaluate(await axe)
+  const options = { runOnly: RULES, resultTypes: ['violations'], preload: IS_SLOW }
   const found: unknown = await page.evaluate(`
-    axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) => violations.flatMap(
+    axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(
       ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))
   `)
   return Array.isArray(found) ? found.map(String) : [String(found)]
@@ -182,6 +215,16 @@ export async function scrollsSideways (page: Page): Promise<boolean> {
 export async function downloaded (page: Page, click: () => Promise<void>): Promise<{ name: string, text: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), click()])
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
+}
+
+/** The text of what has the focus. */
+export async function focused (page: Page): Promise<string> {
+  return String(await page.evaluate('document.activeElement.textContent'))
+}
+
+/** Waits until the heading has the focus, as after each change of the view. */
+export async function headingHasFocus (page: Page): Promise<void> {
+  await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
 }
 
 /** Opens the form of the user that is shown. */

@@ -33,10 +33,7 @@ export interface TestAppOptions extends Partial<UsersOptions> {
 
 /** Sends a request with any method that Fastify routes. */
 export function inject (
-  app: FastifyInstance,
-  method: string,
-  url: string,
-  options: RequestOptions = {}
+  app: FastifyInstance, method: string, url: string, options: RequestOptions = {}
 ): Promise<LightMyRequestResponse> {
   // light-my-request's own type lacks QUERY and TRACE.
   const request: object = { ...options, method, url }
@@ -81,7 +78,7 @@ export async function testApp (t: Test, { server = {}, before, ...given }: TestA
     if (undescribed.length > 0) throw new Error(`answers are not as described:\n${undescribed.join('\n')}`)
   })
   await before?.(app)
-  if (given.openapi !== false) undescribed = await watchAnswers(app)
+  if (given.openapi !== false) undescribed = watchAnswers(app)
   const { prefix = '/v1', storage = memory(), migrate = true, apiKeys: { pepper } = {} } = given
   await app.register(users, { ...given, prefix, storage, migrate })
   for (const type of ['user.created', 'user.updated'] as const) {

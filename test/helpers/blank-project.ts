@@ -45,15 +45,7 @@ export const newestNodeTypes = '@types/node@npm:@types/node@26.6.6'
 
 /** Packs the package from the existing build, because a new build would remove files that other tests use. */
 export async function pack (directory: string): Promise<{ path: string; files: string[] }> {
-  const { stdout } = await command(
-    ROOT,
-    'npm',
-    'pack',
-    '--json',
-    '--ignore-scripts',
-    '--pack-destination',
-    directory
-  )
+  const { stdout } = await command(ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
   const [{ filename, files }] = JSON.parse(stdout)
   return { path: join(directory, filename), files: files.map(({ path }: { path: string }) => path) }
 }
@@ -75,18 +67,8 @@ export async function blankProject (
   const pinned = await Promise.all(
     packages.map(async (each) => (each.includes('@npm:') ? each : `${each}@${await versionOf(each)}`))
   )
-  await command(
-    cwd,
-    'npm',
-    'install',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--prefer-offline',
-    ...args,
-    path,
-    ...pinned
-  )
+  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+  await command(cwd, 'npm', 'install', ...quietly, ...args, path, ...pinned)
   // A driver is compiled once, for the suite.
   for (const name of links) {
     await symlink(await realpath(join(ROOT, 'node_modules', name)), join(cwd, 'node_modules', name))
@@ -96,10 +78,7 @@ export async function blankProject (
 
 /** Adds the files of a fixture to a project, in a folder of its own. */
 export async function addFixture (
-  cwd: string,
-  fixture: string,
-  type: 'module' | 'commonjs',
-  folder = fixture
+  cwd: string, fixture: string, type: 'module' | 'commonjs', folder = fixture
 ): Promise<string> {
   const target = join(cwd, folder)
   await cp(join(FIXTURES, fixture), target, { recursive: true })
@@ -109,11 +88,7 @@ export async function addFixture (
 
 /** Compiles files of a folder of a project with one of its compilers; the packages' own types are checked too. */
 export async function compile (
-  cwd: string,
-  folder: string,
-  compiler: string,
-  files: readonly string[],
-  options: object
+  cwd: string, folder: string, compiler: string, files: readonly string[], options: object
 ): Promise<void> {
   const compilerOptions = {
     target: 'es2023',

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
-import swagger from '@fastify/swagger'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { closed } from './closed.ts'
 
 /** A schema of a description, with the keywords that ours use. */
@@ -54,18 +53,6 @@ export interface Answer {
   head: boolean
   /** True if the request has chosen members of users: then none is required, as the parameter `select` says. */
   selects?: boolean
-}
-
-const DECORATOR = 'descriptionOfTest'
-
-/** True if `watchAnswers` compares the answers of this host with their descriptions. */
-export function isWatched (app: FastifyInstance): boolean {
-  return app.hasDecorator(DECORATOR)
-}
-
-/** The description of a test's host, once it is ready. */
-export function descriptionOf (app: FastifyInstance): Description {
-  return Object(Reflect.apply(Object(Reflect.get(app, DECORATOR)), app, []))
 }
 
 /** Headers of ours, which a description must name. Those of the transport and of the host's own hooks it need not. */
@@ -146,44 +133,76 @@ export function faultsOf (
   return [...headerFaults(described, answer), ...(answer.head ? [] : bodyFaults(described, answer, components))]
 }
 
-/** Notes the body of each answer of a host. null: it was streamed. */
-export function noteBodies (app: FastifyInstance): (request: FastifyRequest) => string | null {
-  const bodies = new WeakMap<FastifyRequest, string | null>()
-  app.addHook('onSend', async (request, _reply, payload) => {
-    bodies.set(request, payload instanceof Readable ? null : typeof payload === 'string' ? payload : '')
-  })
-  return (request) => bodies.get(request) ?? (bodies.has(request) ? null : '')
+/** What a route of ours describes: its answers, and the components that they refer to. */
+interface DescribedRoute extends Pick<DescribedOperation, 'responses'> {
+  components: Description['components']
 }
 
-/** The answer to a request, after it was sent. */
-export function answerOf (request: FastifyRequest, reply: FastifyReply, body: Answer['body']): Answer {
-  const headers = reply.getHeaders()
-  const [type = ''] = String(headers['content-type'] ?? '').split(';')
-  const selects = /[?&]select=/.test(request.url)
-  return { status: reply.statusCode, headers, type, body, head: request.method === 'HEAD', selects }
+const routes = new WeakMap<object, DescribedRoute | null>()
+
+/** What `@fastify/swagger` would make of a route; null for what is hidden, or not ours. */
+function describedBy (transform: unknown, url: string): DescribedRoute | null {
+  if (typeof transform !== 'function') return null
+  const known = routes.get(transform)
+  if (known !== undefined) return known
+  const openapiObject = { openapi: '3.1.0' }
+  const { hide, response } = Object(Reflect.apply(transform, null, [{ url, openapiObject }])).schema
+  const answers: Array<[string, Omit<DescribedAnswer, 'headers'> & { headers: Record<string, JsonSchema> }]> =
+    Object.entries(response ?? {})
+  const responses = answers.map(([status, { headers, ...others }]): [string, DescribedAnswer] => [status, {
+    ...others, headers: Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, { schema }]))
+  }])
+  const route = hide === true
+    ? null
+    : { responses: Object.fromEntries(responses), components: Object(openapiObject).components }
+  routes.set(transform, route)
+  return route
 }
+
+/** The status with which a test's host answers instead of our route. */
+const ANSWERED_BY_HOST = 418
+
+const watched = new WeakMap<FastifyInstance, string[]>()
 
 /**
  * Compares every answer of our routes with the description of its operation; answers of the host's hooks are the
  * host's own. Called before the plugin is registered. Differences are added to the list that it returns.
  */
-export async function watchAnswers (app: FastifyInstance): Promise<string[]> {
+export function watchAnswers (app: FastifyInstance): readonly string[] {
+  const known = watched.get(app)
+  if (known !== undefined) return known
   const faults: string[] = []
-  let description: Description | undefined
-  const openapi = { openapi: '3.1.0', info: { title: 'test', version: '1' } }
-  await app.register(swagger, { openapi, decorator: DECORATOR })
-  const bodyOf = noteBodies(app)
-  app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { url = '', config } = request.routeOptions
+  watched.set(app, faults)
+  const bodies = new WeakMap<FastifyRequest, string | null>()
+  const reads = new Map<string, unknown>()
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if ([method].flat().includes('GET')) reads.set(url, Object(config).swaggerTransform)
+  })
+  app.addHook('onSend', async (request, _reply, payload) => {
+    bodies.set(request, payload instanceof Readable ? null : typeof payload === 'string' ? payload : '')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions: { url = '', config } } = request
     if (config.fastifyUsers === undefined || 'refuse' in config.fastifyUsers) return
-    description ??= descriptionOf(app)
-    const { method } = request
-    const path = url.replace(/:([A-Za-z0-9_]+)/g, '{$1}')
-    const operation = description.paths[path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
-    const found = operation === undefined
-      ? ['is not described']
-      : faultsOf(description, operation, answerOf(request, reply, bodyOf(request)))
-    faults.push(...found.map((fault) => `${method} ${path}: ${fault}`))
+    if (reply.statusCode === ANSWERED_BY_HOST) return
+    const isHead = method === 'HEAD'
+    const described = describedBy(isHead ? reads.get(url) : Object(config).swaggerTransform, url)
+    if (described === null) return
+    const headers = reply.getHeaders()
+    const [type = ''] = String(headers['content-type'] ?? '').split(';')
+    const body = bodies.has(request) ? bodies.get(request) ?? null : ''
+    const selects = /[?&]select=/.test(request.url)
+    const answer: Answer = { status: reply.statusCode, headers, type, body, head: isHead, selects }
+    faults.push(...faultsOf(described, described, answer).map((fault) => `${method} ${url}: ${fault}`))
   })
   return faults
+}
+
+/** Has the process fail at its end if there are faults: what tests themselves can't see. */
+export function failFor (faults: () => readonly string[]): void {
+  process.on('exit', () => {
+    if (faults().length === 0) return
+    process.stderr.write(`answers are not as described:\n${faults().join('\n')}\n`)
+    process.exitCode = 1
+  })
 }

@@ -66,23 +66,21 @@ interface RunOptions extends Pick<TestStorageOptions, 'quick'> {
 
 /** Registers duties as subtests of `t`: the lines of the report, and the name of the store that is made. */
 function register (t: Test, create: CreateFor, { quick = false, has = () => true }: RunOptions) {
-  const told = { lines: new Array<string>(), store: '' }
+  const told = { store: '' }
   let duty = ''
   const make = async () => {
     const created = await create(isAboutTables(duty))
     told.store = String(('storage' in created ? created.storage : created).name)
     return created
   }
-  const test = (name: string, run: () => Promise<void>) => {
-    if (!has(name)) return
+  const { tests, lines } = registered(make, { seed: SEED, timeoutMs: KIT_TIMEOUT_MS, quick })
+  for (const { name, run } of tests.filter((each) => has(each.name))) {
     t.test(name, async () => {
       duty = name
       await run()
     })
   }
-  const report = (line: string) => told.lines.push(line)
-  testStorage({ test, create: make, seed: SEED, timeoutMs: KIT_TIMEOUT_MS, quick, report })
-  return told
+  return Object.assign(told, { lines })
 }
 
 /** Runs the kit as subtests, and checks that every duty passed which the store supports. */

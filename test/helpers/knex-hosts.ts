@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import type { Users } from '../../lib/index.ts'
 import { testApp, type TestAppOptions } from './app.ts'
+import { pgHost } from './postgres.ts'
 import { sqliteDrivers, sqliteHost } from './sqlite.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from './stores.ts'
 
@@ -32,11 +33,7 @@ export const knexHosts: readonly HostKind[] = [
 ]
 
 /** A Knex instance on PostgreSQL, destroyed with the test. */
-export function postgresKnex (t: Test, max = 4): Knex {
-  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max } })
-  t.teardown(() => host.destroy())
-  return host
-}
+export const postgresKnex = (t: Test, max = 4): Knex => pgHost(t, { pool: { min: 0, max } })
 
 /** Records events as `<type> <name>`; returns a function that takes those so far. */
 export function recordEvents ({ events }: Users): () => Promise<string[]> {

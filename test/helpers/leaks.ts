@@ -1,7 +1,6 @@
 // Mistakes that show one tenant what another has: in a store, and in our rules on its rows.
 import { type Repository, repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import type { UserWrite } from '../../lib/storage/user-writes.ts'
 import { aroundCommit, usersIn } from './around.ts'
 import { everyone, firstPage } from './records.ts'
 
@@ -9,16 +8,7 @@ type Leak = (storage: Storage) => void
 
 const withoutTenant = <Asked extends { tenant?: unknown }>({ tenant, ...asked }: Asked): Omit<Asked, 'tenant'> => asked
 
-/** A mistake in the rows that a store lists. */
-const listing = (of: string): Leak => (storage) => {
-  const { list } = storage
-  storage.list = (name, query) => list(name, name === of ? withoutTenant(query) : query)
-}
-
 const inRules = (plant: (repository: Repository) => void): Leak => (storage) => plant(repositoryOf(storage))
-
-/** A write of a caller that is bound to a tenant, as the mistake makes it: a new user belongs to the tenant. */
-const ofAnyone = (write: UserWrite): boolean => write.type !== 'create'
 
 export const leaks: Readonly<Record<string, Leak>> = {
   'a list has the users of all tenants' ({ users }) {
@@ -30,10 +20,6 @@ export const leaks: Readonly<Record<string, Leak>> = {
     users.list = async (filter, page) =>
       ({ ...await list(filter, page), total: (await list(withoutTenant(filter), page)).total })
   },
-  'all users are read, whatever the tenant' ({ users }) {
-    const { walk } = users
-    users.walk = (filter, order, onPart, sort) => walk(withoutTenant(filter), order, onPart, sort)
-  },
   'addresses are unique among all tenants' (storage) {
     aroundCommit(storage, 'users', async (call, units) => {
       for (const { email } of usersIn(units, 'added')) {
@@ -43,9 +29,10 @@ export const leaks: Readonly<Record<string, Leak>> = {
       return call()
     })
   },
-  'a list has the keys of all tenants': listing('apiKeys'),
-  'a list has the endpoints of all tenants': listing('webhooks'),
-  'a list has the deleted users of all tenants': listing('trash'),
+  'lists of rows have those of all tenants' (storage) {
+    const { list } = storage
+    storage.list = (name, query) => list(name, withoutTenant(query))
+  },
   'the log has the events of all tenants' ({ log }) {
     const read = log.read.bind(log)
     log.read = (request) => read(withoutTenant(request))
@@ -60,12 +47,8 @@ export const leaks: Readonly<Record<string, Leak>> = {
   },
   'a write reaches the users of other tenants': inRules(({ users }) => {
     const { writeOne } = users
-    users.writeOne = (write, scope = {}) => writeOne(write, ofAnyone(write) ? withoutTenant(scope) : scope)
-  }),
-  'a batch reaches the users of other tenants': inRules(({ users }) => {
-    const { write } = users
-    users.write = (writes, options) =>
-      write(writes, writes.every(ofAnyone) ? { ...options, tenant: undefined } : options)
+    // A new user belongs to the tenant.
+    users.writeOne = (write, scope = {}) => writeOne(write, write.type === 'create' ? scope : withoutTenant(scope))
   }),
   'idempotency keys of tenants meet': inRules(({ users }) => {
     const { write } = users
@@ -73,31 +56,15 @@ export const leaks: Readonly<Record<string, Leak>> = {
       ? { ...each, user: { ...each.user, ...(tenant !== undefined && { tenant }) } }
       : each), options)
   }),
-  'the keys of other tenants are found': inRules(({ apiKeys }) => {
-    const { find } = apiKeys
-    apiKeys.find = (by) => find(by)
-  }),
   'the keys of other tenants are revoked and rotated': inRules(({ apiKeys }) => {
     const { find, write } = apiKeys
     apiKeys.find = (by) => find(by)
     apiKeys.write = (asked, tenant) => write(asked, asked.type === 'create' ? tenant : undefined)
   }),
-  'the deleted users of other tenants are found': inRules(({ trash }) => {
-    const { find } = trash
-    trash.find = (id) => find(id)
-  }),
-  'the endpoints of other tenants are found': inRules(({ webhooks }) => {
-    const { find } = webhooks
-    webhooks.find = (id) => find(id)
-  }),
   'the endpoints of other tenants are changed': inRules(({ webhooks }) => {
     const { find, change } = webhooks
     webhooks.find = (id) => find(id)
     webhooks.change = (id, delivery, decide) => change(id, delivery, decide)
-  }),
-  'the endpoints of other tenants are removed': inRules(({ webhooks }) => {
-    const { remove } = webhooks
-    webhooks.remove = (id) => remove(id)
   }),
   'deliveries to endpoints of other tenants are shown': inRules(({ webhooks }) => {
     const { deliveriesOf } = webhooks

@@ -22,10 +22,6 @@ export function captureLog (): {
   return {
     stream,
     text: () => text,
-    entries: () =>
-      text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line))
+    entries: () => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
   }
 }

@@ -1,15 +1,13 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { TestApp } from './app.ts'
+import { listen } from './raw.ts'
 
 /** Reads a stream of events from a server that listens. */
 export async function openStream ({ app, key }: TestApp, query = '', headers: Record<string, string> = {}) {
-  await app.ready()
-  if (app.server.address() === null) await app.listen({ port: 0, host: '127.0.0.1' })
-  const address = Object(app.server.address())
   const request = get({
     host: '127.0.0.1',
-    port: address.port,
+    port: await listen(app),
     path: `/v1/events${query}`,
     headers: { accept: 'text/event-stream', authorization: `Bearer ${key}`, ...headers }
   })

@@ -57,6 +57,11 @@ export async function callsOf (client: pg.Client, schema: string): Promise<numbe
   return Number(row.calls)
 }
 
+/** Plants operators with a function. `rows`: SQL for a table of them, with the columns `name`, `l` and `r`. */
+const plantOperators = (schema: string, rows: string): string => `DO $$ BEGIN
+  EXECUTE (SELECT string_agg(format('CREATE OPERATOR "${schema}".%s (LEFTARG = %s, RIGHTARG = %s,
+    FUNCTION = "${schema}".operated)', name, l, r), ';') FROM ${rows}); END $$`
+
 /**
  * Plants, for each operator and each function that we call, one for every combination of types. PostgreSQL takes it
  * wherever it fits better than its own.
@@ -69,12 +74,9 @@ export async function plantBetterFitting (client: pg.Client, schema: string): Pr
       (SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND pronargs = ${count}
         AND proname = ANY(${names})) AS p, (${combinations(count === 3 ? FEW_TYPES : TYPES, count)}) AS c`)
   }
-  await client.query(`SELECT "${schema}".plant('operated', arguments, 'boolean') FROM (${combinations(TYPES, 2)}) AS c;
-    DO $$ BEGIN
-      EXECUTE (SELECT string_agg(format('CREATE OPERATOR "${schema}".%s (LEFTARG = %s, RIGHTARG = %s,
-          FUNCTION = "${schema}".operated)', operator, l, r), ';')
-        FROM unnest(${listOf(OPERATORS)}) AS operator, unnest(${listOf(TYPES)}) AS l, unnest(${listOf(TYPES)}) AS r);
-    END $$`)
+  await client.query(`SELECT "${schema}".plant('operated', arguments, 'boolean') FROM (${combinations(TYPES, 2)}) AS c`)
+  await client.query(plantOperators(schema,
+    `unnest(${listOf(OPERATORS)}) AS name, unnest(${listOf(TYPES)}) AS l, unnest(${listOf(TYPES)}) AS r`))
 }
 
 /** Plants a copy of each function that takes arguments of any type, which others fit better than. */
@@ -93,14 +95,10 @@ export async function plantForAnyType (client: pg.Client, schema: string): Promi
 /** Plants each of our operators with the types of PostgreSQL's own. */
 export async function plantSameOperators (client: pg.Client, schema: string): Promise<void> {
   await createSchema(client, schema)
+  const own = `(SELECT oprname AS name, oprleft::regtype AS l, oprright::regtype AS r FROM pg_operator
+    WHERE oprname = ANY(${listOf(OPERATORS)}) AND oprleft::regtype::text = ANY(${listOf(TYPES)})
+      AND oprright::regtype::text = ANY(${listOf(TYPES)})) AS own`
   await client.query(`SELECT "${schema}".plant('operated', concat_ws(', ', l, r), 'boolean') FROM
-      (SELECT DISTINCT oprleft::regtype AS l, oprright::regtype AS r FROM pg_operator
-        WHERE oprname = ANY(${listOf(OPERATORS)}) AND oprleft::regtype::text = ANY(${listOf(TYPES)})
-          AND oprright::regtype::text = ANY(${listOf(TYPES)})) AS o;
-    DO $$ BEGIN
-      EXECUTE (SELECT string_agg(format('CREATE OPERATOR "${schema}".%s (LEFTARG = %s, RIGHTARG = %s,
-          FUNCTION = "${schema}".operated)', oprname, oprleft::regtype, oprright::regtype), ';')
-        FROM pg_operator WHERE oprname = ANY(${listOf(OPERATORS)}) AND oprleft::regtype::text = ANY(${listOf(TYPES)})
-          AND oprright::regtype::text = ANY(${listOf(TYPES)}));
-    END $$`)
+    (SELECT DISTINCT l, r FROM ${own}) AS types`)
+  await client.query(plantOperators(schema, own))
 }

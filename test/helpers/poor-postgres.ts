@@ -4,22 +4,15 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import type { StoreKind } from './stores.ts'
 import { povertyOf } from '../servers/poverty.mjs'
-import { pgUrl } from './stores.ts'
+import { connected, pgUrl } from './stores.ts'
 
 const ROLE = 'fastify_users_poor'
 const DATABASE = 'fastify_users_poor'
 
-async function run (url: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
+const run = (url: string, statements: readonly string[]): Promise<void> => connected(url, async (client) => {
+  for (const statement of statements) await client.query(statement)
+})
 
 /** The URL of the poor database, as the superuser. */
 export function poorDatabaseUrl (): string {
@@ -37,21 +30,16 @@ async function make (): Promise<string> {
   const url = new URL(inDatabase)
   url.username = ROLE
   url.password = password
-  const client = new pg.Client({ connectionString: pgUrl() })
-  await client.connect()
-  try {
+  await connected(pgUrl(), async (client) => {
     // CREATE DATABASE is in no transaction, so this lock is held by the session.
     await client.query("SELECT pg_advisory_lock(hashtext('fastify-users poor'))")
     const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE])
-    if (rows.length === 0) {
-      await client.query(`DROP ROLE IF EXISTS ${ROLE}`)
-      await client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'`)
-      await client.query(`CREATE DATABASE ${DATABASE}`)
-      await run(inDatabase, povertyOf(ROLE, DATABASE))
-    }
-  } finally {
-    await client.end()
-  }
+    if (rows.length > 0) return
+    await client.query(`DROP ROLE IF EXISTS ${ROLE}`)
+    await client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'`)
+    await client.query(`CREATE DATABASE ${DATABASE}`)
+    await run(inDatabase, povertyOf(ROLE, DATABASE))
+  })
   return url.href
 }
 
@@ -101,9 +89,3 @@ export async function poorConnection (isStrict = false): Promise<{ connectionStr
 /** Opens PostgreSQL that can do little, with the profile that is found. */
 export const poorStorage = async (schema: string, isStrict = false): Promise<Storage> =>
   postgres({ connection: await poorConnection(isStrict), schema, pool: { max: 8 } })
-
-/** PostgreSQL that can do little. */
-export const poorStore: Pick<StoreKind, 'name' | 'create'> = {
-  name: 'postgres that can do little',
-  create: async (t) => poorStorage(await poorSchema(t))
-}

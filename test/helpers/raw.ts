@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Listens on loopback and returns the port. */
+/** Listens on loopback, unless it does already, and returns the port. */
 export async function listen (app: FastifyInstance): Promise<number> {
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  if (app.server.address() === null) await app.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening on a port')
   return address.port

@@ -43,154 +43,100 @@ export function requestsOf (
   function valid (operation: Each): fc.Arbitrary<Request> {
     const { method, path, requestBody } = operation
     const [id] = parametersOf(operation, 'path')
-    const query = fc
-      .record(
-        Object.fromEntries(
-          parametersOf(operation, 'query').filter(({ name }) => !IN_WORDS.test(name))
-            .map(({ name, schema }) => [name, values.valid(schema).map(String)])
-        ),
-        { requiredKeys: [], noNullPrototype: true }
-      )
+    const parameters = parametersOf(operation, 'query').filter(({ name }) => !IN_WORDS.test(name))
+      .map(({ name, schema }): [string, fc.Arbitrary<string>] => [name, values.valid(schema).map(String)])
+    const query = fc.record(Object.fromEntries(parameters), { requiredKeys: [], noNullPrototype: true })
       // The description says in its text that these two exclude each other.
       .map(({ page, ...others }) =>
-        Object.entries({ ...others, ...(page !== undefined && !('after' in others) && { page }) })
-      )
+        Object.entries({ ...others, ...(page !== undefined && !('after' in others) && { page }) }))
       // Of many, some exclude each other.
       .chain((all) => fc.shuffledSubarray(all, { maxLength: Math.min(3, all.length) }))
-    const headers = fc
-      .record(
-        Object.fromEntries(
-          parametersOf(operation, 'header').map(({ name, schema }) => [
-            name.toLowerCase(),
-            name.startsWith('If-')
-              ? fc.constantFrom('*', ENTITY_TAG, `W/${ENTITY_TAG}, "7"`)
-              : values.valid(schema).map(String)
-          ])
-        ),
-        { requiredKeys: [], noNullPrototype: true }
-      )
+    const fields = parametersOf(operation, 'header').map(({ name, schema }): [string, fc.Arbitrary<string>] => [
+      name.toLowerCase(),
+      name.startsWith('If-')
+        ? fc.constantFrom('*', ENTITY_TAG, `W/${ENTITY_TAG}, "7"`)
+        : values.valid(schema).map(String)
+    ])
+    const headers = fc.record(Object.fromEntries(fields), { requiredKeys: [], noNullPrototype: true })
       // Most requests have no preconditions.
       .chain((all) => fc.nat(3).map((n) => (n === 0 ? all : withoutConditions(all))))
     const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) =>
-      values.valid(schema).map((body) => ({ type, body: sendable(Object(body)) }))
-    )
-    return fc
-      .record({
-        id:
-          id === undefined
-            ? fc.constant('')
-            : fc.oneof(
-              { weight: 1, arbitrary: values.valid(id.schema).map(String) },
-              {
-                weight: 4,
-                arbitrary: fc
-                  .integer({ min: 0, max: 2 ** 31 - 1 })
-                  .map((n) => idsAt(path)[n % Math.max(1, idsAt(path).length)] ?? 'x')
-              }
-            ),
-        query,
-        headers,
-        content: bodies.length === 0 ? fc.constant(null) : fc.oneof(...bodies)
-      })
-      .map(({ id, query, headers, content }) => {
-        // An id in the body must be that of the path.
-        const body = content !== null && 'id' in content.body ? { ...content.body, id } : content?.body
-        return {
-          method,
-          path: path.replace('{id}', id),
-          query: Object.entries(Object.fromEntries(query)),
-          headers: { ...headers, ...(content !== null && { 'content-type': content.type }) },
-          body
-        }
-      })
+      values.valid(schema).map((body) => ({ type, body: sendable(Object(body)) })))
+    const existing = fc.nat(2 ** 31 - 1).map((n) => idsAt(path)[n % Math.max(1, idsAt(path).length)] ?? 'x')
+    const ids = id === undefined
+      ? fc.constant('')
+      : fc.oneof(
+        { weight: 1, arbitrary: values.valid(id.schema).map(String) },
+        { weight: 4, arbitrary: existing }
+      )
+    const contents = bodies.length === 0 ? fc.constant(null) : fc.oneof(...bodies)
+    return fc.tuple(ids, query, headers, contents).map(([id, query, headers, content]) => ({
+      method,
+      path: path.replace('{id}', id),
+      query: Object.entries(Object.fromEntries(query)),
+      headers: { ...headers, ...(content !== null && { 'content-type': content.type }) },
+      // An id in the body must be that of the path.
+      body: content !== null && 'id' in content.body ? { ...content.body, id } : content?.body
+    }))
   }
 
   function invalid (operation: Each): Array<fc.Arbitrary<Request>> {
-    const bad = (
-      what: string,
-      status: number,
-      change: (request: Request) => Partial<Request>
-    ): fc.Arbitrary<Request> =>
-      valid(operation).map((request) => ({ ...request, ...change(request), wrong: what, status }))
     const { requestBody, method, path } = operation
+    const bad = (what: string, status: number, change: (request: Request) => Partial<Request>) =>
+      valid(operation).map((request): Request => ({ ...request, ...change(request), wrong: what, status }))
+    const sending = (what: string, status: number, headers: Record<string, string>, body?: unknown) =>
+      bad(what, status, (request) => ({
+        headers: { ...request.headers, ...headers }, ...(body !== undefined && { body })
+      }))
+    const without = ({ query }: Request, ...names: string[]) => query.filter(([name]) => !names.includes(name))
+    const types = Object.keys(requestBody?.content ?? {})
+    // What is wrong in a line of another media type is answered for that line alone.
+    const whole = Object.entries(requestBody?.content ?? {})
+      .filter(([type]) => type.endsWith('json') && !type.includes('nd'))
     return [
-      bad('no key', 401, ({ headers }) => ({ headers: { ...headers, authorization: '' } })),
-      bad('an unknown key', 401, ({ headers }) => ({
-        headers: { ...headers, authorization: 'Bearer uk_unknown' }
-      })),
+      sending('no key', 401, { authorization: '' }),
+      sending('an unknown key', 401, { authorization: 'Bearer uk_unknown' }),
       bad('another method', 405, ({ path }) => ({ method: 'OPTIONS', path, headers: {}, body: undefined })),
       bad('an unknown parameter', 400, ({ query }) => ({ query: [...query, ['unknownParameter', '1']] })),
       ...parametersOf(operation, 'query').flatMap(({ name, schema }) => [
-        bad(`${name} twice`, 400, ({ query }) => ({
-          query: [...query.filter(([each]) => each !== name), [name, '1'], [name, '1']]
-        })),
-        fc
-          .tuple(
-            valid(operation),
-            values.invalid({ ...schema, type: schema.type ?? 'string' }).filter(
-              ({ value }) => !(schema.type === 'string' && typeof value !== 'string')
-            )
-          )
-          .map(([request, { value, place }]) => ({
-            ...request,
-            query: [
-              ...request.query.filter(([each]) => each !== name && each !== 'page' && each !== 'after'),
-              [name, typeof value === 'object' ? '[]' : String(value)] satisfies [string, string]
-            ],
-            wrong: `query ${name}: ${place}`,
-            status: 400
-          }))
+        bad(`${name} twice`, 400, (request) => ({ query: [...without(request, name), [name, '1'], [name, '1']] })),
+        fc.tuple(valid(operation), values.invalid({ ...schema, type: schema.type ?? 'string' })
+          .filter(({ value }) => !(schema.type === 'string' && typeof value !== 'string'))
+        ).map(([request, { value, place }]): Request => ({
+          ...request,
+          query: [
+            ...without(request, name, 'page', 'after'), [name, typeof value === 'object' ? '[]' : String(value)]
+          ],
+          wrong: `query ${name}: ${place}`,
+          status: 400
+        }))
       ]),
       ...(method === 'GET' && path.endsWith('users')
-        ? [
-            bad('page and after', 400, () => ({
-              query: [
-                ['page', '1'],
-                ['after', 'usr_01h455vb4pex5vsknk084sn02q']
-              ]
-            }))
-          ]
+        ? [bad('page and after', 400, () =>
+            ({ query: [['page', '1'], ['after', 'usr_01h455vb4pex5vsknk084sn02q']] }))]
         : []),
       ...parametersOf(operation, 'header').map(({ name }) =>
-        bad(`header ${name}`, 400, ({ headers }) => ({
-          headers: { ...headers, [name.toLowerCase()]: 'not a value' }
-        }))
-      ),
-      ...(parametersOf(operation, 'path').length === 0
-        ? []
-        : [
-            bad('an unknown id', 404, ({ body, headers }) => ({
-              path: path.replace('{id}', 'x'),
-              headers: withoutConditions(headers),
-              body: withoutId(body)
-            }))
-          ]),
-      ...Object.keys(requestBody?.content ?? {}).flatMap((type) => [
-        bad('another media type', 415, ({ headers }) => ({
-          headers: { ...headers, 'content-type': 'text/plain' }
-        })),
-        bad('a content coding', 415, ({ headers }) => ({
-          headers: { ...headers, 'content-type': type, 'content-encoding': 'gzip' }
-        }))
+        sending(`header ${name}`, 400, { [name.toLowerCase()]: 'not a value' })),
+      ...parametersOf(operation, 'path').map(() => bad('an unknown id', 404, ({ body, headers }) => ({
+        path: path.replace('{id}', 'x'), headers: withoutConditions(headers), body: withoutId(body)
+      }))),
+      ...types.flatMap((type) => [
+        sending('another media type', 415, { 'content-type': 'text/plain' }),
+        sending('a content coding', 415, { 'content-type': type, 'content-encoding': 'gzip' })
       ]),
-      // What is wrong in a line of another media type is answered for that line alone.
-      ...Object.entries(requestBody?.content ?? {}).filter(([type]) => type.endsWith('json') && !type.includes('nd'))
-        .flatMap(([type, { schema }]) => [
-          fc
-            .tuple(valid(operation), values.invalid(schema))
-            .map(([request, { value, place }]) => ({
-              ...request,
-              headers: { ...request.headers, 'content-type': type },
-              body: value,
-              wrong: `body: ${place}`,
-              status: 400
-            })),
-          bad('no JSON', 400, ({ headers }) => ({ headers: { ...headers, 'content-type': type }, body: '{"name":' })),
-          bad('too large', 413, ({ headers }) => ({
-            headers: { ...headers, 'content-type': type },
-            body: { name: 'x'.repeat(path.endsWith('/batch') ? BATCH_BODY_MAX : 20_000) }
-          }))
-        ])
+      ...whole.flatMap(([type, { schema }]) => [
+        fc.tuple(valid(operation), values.invalid(schema)).map(([request, { value, place }]): Request => ({
+          ...request,
+          headers: { ...request.headers, 'content-type': type },
+          body: value,
+          wrong: `body: ${place}`,
+          status: 400
+        })),
+        sending('no JSON', 400, { 'content-type': type }, '{"name":'),
+        sending('too large', 413, { 'content-type': type }, {
+          name: 'x'.repeat(path.endsWith('/batch') ? BATCH_BODY_MAX : 20_000)
+        })
+      ])
     ]
   }
 

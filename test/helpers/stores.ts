@@ -30,16 +30,16 @@ export async function temporaryDirectory (t: Test): Promise<string> {
   return directory
 }
 
-/** Runs SQL on the suite's PostgreSQL. */
-export async function sql (text: string, values: unknown[] = []): Promise<Array<Record<string, unknown>>> {
-  const client = new pg.Client({ connectionString: pgUrl() })
+/** Works on a connection of its own. */
+export async function connected<Value> (url: string, work: (client: pg.Client) => Promise<Value>): Promise<Value> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
+  return work(client).finally(() => client.end())
 }
+
+/** Runs SQL on the suite's PostgreSQL. */
+export const sql = (text: string, values: unknown[] = []): Promise<Array<Record<string, unknown>>> =>
+  connected(pgUrl(), async (client) => (await client.query(text, values)).rows)
 
 /** The name of a schema for this test, dropped with it. */
 export function temporarySchema (t: Test): string {

@@ -30,35 +30,24 @@ export async function startProxy (port: number): Promise<Proxy> {
       sockets.add(socket)
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
-    client
-      .on('data', (chunk) => pass(upstream, chunk))
-      .on('end', () => upstream.end())
-    upstream
-      .on('data', (chunk) => pass(client, chunk))
-      .on('end', () => client.end())
+    client.on('data', (chunk) => pass(upstream, chunk)).on('end', () => upstream.end())
+    upstream.on('data', (chunk) => pass(client, chunk)).on('end', () => client.end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const own = typeof address === 'object' && address !== null ? address.port : 0
+  const listen = async (on: number): Promise<void> => {
+    server.listen(on, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  await listen(0)
+  const own = Number(Object(server.address()).port)
   return {
     port: own,
     close () {
       server.close()
       for (const socket of sockets) socket.destroy()
     },
-    freeze () {
-      frozen = true
-    },
-    thaw () {
-      frozen = false
-    },
-    slow (ms) {
-      delay = ms
-    },
-    async open () {
-      server.listen(own, '127.0.0.1')
-      await once(server, 'listening')
-    }
+    freeze () { frozen = true },
+    thaw () { frozen = false },
+    slow (ms) { delay = ms },
+    open: () => listen(own)
   }
 }

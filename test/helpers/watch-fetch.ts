@@ -1,7 +1,7 @@
 // Imported for its effect by tests that call services in other processes. It compares every response that is fetched
 // from our routes under /v1 with openapi.json. A difference makes the process fail.
 import { readFileSync } from 'node:fs'
-import { type Description, faultsOf } from './described.ts'
+import { type Description, failFor, faultsOf } from './described.ts'
 
 const description: Description = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 const templates = Object.keys(description.paths)
@@ -22,15 +22,8 @@ async function compare (method: string, url: string, response: Response): Promis
   if (body.includes('"not_found"')) return
   const headers = Object.fromEntries(response.headers)
   const [type = ''] = (headers['content-type'] ?? '').split(';')
-  faults.push(
-    ...faultsOf(description, operation, {
-      status: response.status,
-      headers,
-      type,
-      body,
-      head: method === 'HEAD'
-    }).map((fault) => `${method} ${item.path}: ${fault}`)
-  )
+  const answer = { status: response.status, headers, type, body, head: method === 'HEAD' }
+  faults.push(...faultsOf(description, operation, answer).map((fault) => `${method} ${item.path}: ${fault}`))
 }
 
 const { fetch } = globalThis
@@ -40,8 +33,4 @@ globalThis.fetch = async (input, init = {}) => {
   return response
 }
 
-process.on('exit', () => {
-  if (faults.length === 0) return
-  process.stderr.write(`answers are not as described:\n${faults.join('\n')}\n`)
-  process.exitCode = 1
-})
+failFor(() => faults)

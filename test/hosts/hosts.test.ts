@@ -1,10 +1,16 @@
-// The plugin inside somebody else's server. Settings and plugins together: test/hosts/combinations.test.ts.
+// The plugin inside somebody else's server: its hooks, its log, and what it adds to HTTP. Settings and plugins
+// together: combinations.test.ts.
+import cors from '@fastify/cors'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
+import { aroundCommit } from '../helpers/around.ts'
+import { served } from '../helpers/exchanges.ts'
 import { plainHost } from '../helpers/hosts.ts'
+import { http2, TRANSPORTS } from '../helpers/transports.ts'
+import { until } from '../helpers/until.ts'
 
 test('an error of the host’s own hook goes to the host’s own handler', async (t) => {
   const app = await plainHost(t, {}, (app) => {
@@ -32,4 +38,79 @@ test('the log level that Fastify gives a plugin applies to its routes', async (t
   await app.register(users, { storage: memory(), logLevel: 'silent', logSerializers: { res: () => 'ours' } })
   await inject(app, 'GET', '/v1/users')
   t.notMatch(lines.join(''), 'incoming request')
+})
+
+test('the CORS plugin of the host answers preflights, and adds its headers to our answers', async (t) => {
+  const app = await plainHost(t, {}, (app) => { app.register(cors, { origin: 'https://app.example' }) })
+  const asked = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+  const preflight = await inject(app, 'OPTIONS', '/v1/users', { headers: asked })
+  t.equal(preflight.statusCode, 204)
+  t.equal(preflight.headers['access-control-allow-origin'], 'https://app.example')
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  const headers = { origin: 'https://app.example', authorization: `Bearer ${key}` }
+  const actual = await inject(app, 'GET', '/v1/users', { headers })
+  t.equal(actual.headers['access-control-allow-origin'], 'https://app.example')
+})
+
+test('a 304 has no Content-Length, to GET and to HEAD', async (t) => {
+  const app = await plainHost(t)
+  const { key } = await app.users.apiKeys.create({ name: 'x' })
+  const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
+  const headers = { authorization: `Bearer ${key}`, 'if-none-match': '"1"' }
+  for (const method of ['GET', 'HEAD']) {
+    const response = await inject(app, method, `/v1/users/${id}`, { headers })
+    t.strictSame([response.statusCode, response.headers['content-length'], response.body], [304, undefined, ''])
+  }
+})
+
+test('over HTTP/2 a request that its client breaks off before the end of its body is not carried out', async (t) => {
+  const { app, send, running } = await served(t, http2)
+  const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
+  const requests: Array<[method: string, path: string, body: string]> = [
+    ['POST', '/users', '{"name":"Bob","email":"bob@example.org"}'],
+    ['PATCH', `/users/${id}`, '{"name":"Bob"}'],
+    ['PUT', `/users/${id}`, '{"name":"Bob","email":"bob@example.org"}'],
+    ['DELETE', `/users/${id}`, ''],
+    ['POST', '/users/batch', JSON.stringify({ operations: [{ op: 'delete', id }] })]
+  ]
+  for (const [method, path, body] of requests) {
+    const sent = send(method, path, { 'content-type': 'application/json' })
+    sent.send(body)
+    await until('it has come', () => running() === 1)
+    sent.cancel()
+    await until('the server has noticed', () => running() === 0)
+  }
+  await app.close()
+  t.match((await app.users.list()).data, [{ id, name: 'Ann', email: 'ann@example.org' }])
+  t.equal((await app.users.list()).meta.total, 1)
+})
+
+test('a request whose client has left gives its place back, in each version of HTTP', async (t) => {
+  for (const transport of TRANSPORTS) {
+    const storage = memory()
+    const asked: Array<() => void> = []
+    aroundCommit(storage, 'users', async (call) => {
+      await new Promise<void>((resolve) => { asked.push(resolve) })
+      return call()
+    })
+    const { send, running } = await served(t, transport, { storage, limits: { inFlight: 3 } })
+    // A write holds its place until its answer has ended; a read of users until the storage has answered.
+    const create = (n: number) => {
+      const exchange = send('POST', '/users', { 'content-type': 'application/json' })
+      exchange.send(JSON.stringify({ name: 'Ann', email: `ann${n}@example.org` }))
+      exchange.end()
+      return exchange
+    }
+    const left = [1, 2, 3].map(create)
+    await until('all of them wait for the storage', () => asked.length === 3)
+    for (const exchange of left) exchange.cancel()
+    await until('the server has noticed', () => running() === 0)
+    for (const resolve of asked) resolve()
+    const later = create(4)
+    later.read()
+    await until('the storage is asked again, or there is no place', () => asked.length === 4 || later.ending() !== null)
+    asked[3]?.()
+    await until('it is answered', () => later.ending() !== null)
+    t.strictSame([later.status(), later.ending()], [201, 'whole'], transport.name)
+  }
 })

@@ -5,43 +5,36 @@ import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import users, { type Users } from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
-import { stores } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { customers: Users }
 }
 
-for (const store of stores) {
-  test(`two mounts on ${store.name}, one under nested prefixes, share neither users nor keys`, async (t) => {
-    const app = Fastify()
-    t.teardown(() => app.close())
-    await app.register(users, { prefix: '/v1', storage: await store.create(t), migrate: true })
-    await app.register(async (child) => {
-      await child.register(users, {
-        prefix: '/customers/v1/',
-        storage: await store.create(t),
-        migrate: true,
-        decoratorName: 'customers',
-        apiKeys: { prefix: 'cu' }
-      })
-      const made = await child.customers.apiKeys.create({ name: 'customers' })
-      t.match(made.key, /^cu_/)
-      child.get('/key', async () => made.key)
-    }, { prefix: '/api' })
-    const { key } = await app.users.apiKeys.create({ name: 'users' })
-    const customerKey = (await app.inject('/api/key')).body
-    const post = (url: string, token: string) => inject(app, 'POST', url, {
-      headers: { authorization: `Bearer ${token}` },
-      payload: { name: 'Ann', email: 'ann@example.org' }
+test('two mounts, one under nested prefixes, share neither users nor keys', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { prefix: '/v1', storage: memory() })
+  await app.register(async (child) => {
+    await child.register(users, {
+      prefix: '/customers/v1/', storage: memory(), decoratorName: 'customers', apiKeys: { prefix: 'cu' }
     })
-    t.match((await post('/v1/users', key)).headers.location, /^\/v1\/users\/usr_/)
-    t.match((await post('/api/customers/v1/users', customerKey)).headers.location, /^\/api\/customers\/v1\/users\/usr_/)
-    t.equal((await post('/v1/users', customerKey)).statusCode, 401, 'each mount refuses the keys of the other')
-    t.equal((await post('/api/customers/v1/users', key)).statusCode, 401)
-    t.equal((await app.users.list()).meta.total, 1)
+    const made = await child.customers.apiKeys.create({ name: 'customers' })
+    t.match(made.key, /^cu_/)
+    child.get('/key', async () => made.key)
+  }, { prefix: '/api' })
+  const { key } = await app.users.apiKeys.create({ name: 'users' })
+  const customerKey = (await app.inject('/api/key')).body
+  const post = (url: string, token: string) => inject(app, 'POST', url, {
+    headers: { authorization: `Bearer ${token}` },
+    payload: { name: 'Ann', email: 'ann@example.org' }
   })
-}
+  t.match((await post('/v1/users', key)).headers.location, /^\/v1\/users\/usr_/)
+  t.match((await post('/api/customers/v1/users', customerKey)).headers.location, /^\/api\/customers\/v1\/users\/usr_/)
+  t.equal((await post('/v1/users', customerKey)).statusCode, 401, 'each mount refuses the keys of the other')
+  t.equal((await post('/api/customers/v1/users', key)).statusCode, 401)
+  t.equal((await app.users.list()).meta.total, 1)
+})
 
 test('a key revoked through one mount is revoked immediately in every mount on its storage', async (t) => {
   const app = Fastify()
@@ -58,28 +51,26 @@ test('a key revoked through one mount is revoked immediately in every mount on i
   t.strictSame(await statuses(), [401, 401])
 })
 
-for (const store of stores) {
-  test(`a storage of two servers on ${store.name} is closed with the last of them`, async (t) => {
-    const storage = await store.create(t)
-    const [first, second] = [Fastify(), Fastify()]
-    t.teardown(() => Promise.all([first.close(), second.close()]))
-    await first.register(users, { storage, migrate: true })
-    await second.register(users, { storage })
-    await second.register(users, { storage, prefix: '/v2', decoratorName: 'customers' })
-    await Promise.all([first.ready(), second.ready()])
-    await first.close()
-    await second.users.create({ name: 'Ann', email: 'ann@example.org' })
-    t.equal((await second.customers.list()).meta.total, 1)
-    let isClosed = false
-    const { close } = storage
-    storage.close = async () => {
-      isClosed = true
-      await close()
-    }
-    await second.close()
-    t.ok(isClosed)
-  })
-}
+test('a storage of two servers is closed with the last of them', async (t) => {
+  const storage = memory()
+  const [first, second] = [Fastify(), Fastify()]
+  t.teardown(() => Promise.all([first.close(), second.close()]))
+  await first.register(users, { storage, migrate: true })
+  await second.register(users, { storage })
+  await second.register(users, { storage, prefix: '/v2', decoratorName: 'customers' })
+  await Promise.all([first.ready(), second.ready()])
+  await first.close()
+  await second.users.create({ name: 'Ann', email: 'ann@example.org' })
+  t.equal((await second.customers.list()).meta.total, 1)
+  let isClosed = false
+  const { close } = storage
+  storage.close = async () => {
+    isClosed = true
+    await close()
+  }
+  await second.close()
+  t.ok(isClosed)
+})
 
 test('a mount whose storage fails at its start does not keep it open for others', async (t) => {
   const storage = memory()

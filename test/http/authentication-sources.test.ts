@@ -1,14 +1,18 @@
 // Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
+import type { FastifyInstance } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
+import { apiKeyOf } from '../helpers/records.ts'
 import { addKey } from '../helpers/writes.ts'
 
 const INVALID = 'Bearer realm="users", error="invalid_token"'
 const STATIC = 'a-static-key-of-more-than-32-characters!'
+const get = (app: FastifyInstance, token: string) =>
+  inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
 
 test('accepts static keys, and tokens that the option authenticate accepts', async (t) => {
   const checked: string[] = []
@@ -73,10 +77,8 @@ test('refuses a token with 503 whose answer from authenticate is wrong, and logs
     server: { logger: { stream: log.stream } },
     authenticate: (token) => JSON.parse(token) === 0 ? null : Object(answers)[JSON.parse(token) - 1]
   })
-  const get = async (token: number) =>
-    (await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })).statusCode
   const statuses = []
-  for (const token of answers.keys()) statuses.push(await get(token + 1))
+  for (const token of answers.keys()) statuses.push((await get(app, String(token + 1))).statusCode)
   t.strictSame(statuses, [...wrong.map(() => 503), 200, 200])
   t.strictSame(log.entries().filter(({ level }) => level === 50).map(({ err }) => Object(err).message),
     wrong.map(([, problem]) => `the answer of authenticate ${problem}`))
@@ -89,10 +91,9 @@ test('refuses a token whose expiresAt is past like an expired key, and says so i
     server: { logger: { stream: log.stream } },
     authenticate: () => ({ id: 'alice', scopes: ['users:read'], expiresAt })
   })
-  const get = () => inject(app, 'GET', '/v1/users', { headers: { authorization: 'Bearer alice' } })
-  t.equal((await get()).statusCode, 200)
+  t.equal((await get(app, 'alice')).statusCode, 200)
   expiresAt = new Date().toISOString()
-  const refused = await get()
+  const refused = await get(app, 'alice')
   t.match(refused, { statusCode: 401, headers: { 'www-authenticate': INVALID } })
   t.equal(refused.json().code, 'invalid_api_key')
   t.match(log.entries().find(({ event }) => event === 'api_key.refused'), { reason: 'expired' })
@@ -122,8 +123,7 @@ test('an error of authenticate reaches the log without the token', async (t) => 
     authenticate: async () => { throw errors.shift() }
   })
   while (errors.length > 0) {
-    const response = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
-    t.equal(response.statusCode, 503)
+    t.equal((await get(app, token)).statusCode, 503)
   }
   const text = log.text()
   for (const form of [token, encodeURIComponent(token), basic, token.slice(3, 20)]) {
@@ -143,22 +143,14 @@ test('refuses every request while there is no key, and logs how to create one', 
     decoratorName: 'users'
   })
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
-  t.match(
-    log.entries().filter(({ level }) => level === 40),
-    [
-      {
-        msg: 'there is no API key yet, so every request is refused: create one with ' +
-          'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
-      }
-    ]
-  )
+  const msg = 'there is no API key yet, so every request is refused: create one with ' +
+    'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
+  t.match(log.entries().filter(({ level }) => level === 40), [{ msg }])
 })
 
 test('starts although the API keys cannot be listed', async (t) => {
   const storage = memory()
-  storage.list = async () => {
-    throw new Error('down')
-  }
+  storage.list = async () => { throw new Error('down') }
   const { app } = await testApp(t, { storage })
   await app.ready()
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
@@ -166,33 +158,15 @@ test('starts although the API keys cannot be listed', async (t) => {
 
 test('refuses a key whose stored digest is malformed', async (t) => {
   const storage = memory()
-  const { start, secret, text } = generateKey('uk')
-  t.ok(secret)
-  await addKey(storage, {
-    id: 'key_01h455vb4pex5vsknk084sn02q',
-    name: 'x',
-    scopes: ['users:read'],
-    start,
-    digest: 'short',
-    createdAt: new Date().toISOString(),
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    rotatedFrom: null,
-    rotatedAt: null,
-    lifetime: null
-  })
+  const { start, text } = generateKey('uk')
+  await addKey(storage, { ...apiKeyOf(1), start, digest: 'short' })
   const { app } = await testApp(t, { storage })
-  t.equal((await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${text}` } })).statusCode, 401)
+  t.equal((await get(app, text)).statusCode, 401)
 })
 
 test('answers 500 on a route whose access rules were removed by a hook', async (t) => {
   const { call } = await testApp(t, {
-    before: (app) => {
-      app.addHook('onRoute', (route) => {
-        route.config = {}
-      })
-    }
+    before: (app) => { app.addHook('onRoute', (route) => { route.config = {} }) }
   })
   t.match(await call('GET', '/users'), { statusCode: 500 })
 })

@@ -40,11 +40,12 @@ test('refuses every spelling of a path under every router option', async (t) => 
         `${path}%2f`,
         `${path}%00`,
         `${path}#x`,
-        path.replace('/', '/%2e/')
-      ]
-      for (const trick of tricks) {
+        path.replace('/', '/%2e/'),
+        path.replaceAll('/', '\\')
+      ].map((trick) => `/v1${trick}`)
+      for (const trick of [...tricks, `//v1${path}`, `/V1${path}`]) {
         for (const method of ['GET', 'POST', 'DELETE']) {
-          const { statusCode, body } = await inject(app, method, `/v1${trick}`)
+          const { statusCode, body } = await inject(app, method, trick)
           if (![401, 404].includes(statusCode) || /"data"|"start"/.test(body)) {
             open.push(`${JSON.stringify(routerOptions)} ${method} ${trick}: ${statusCode}`)
           }

@@ -114,7 +114,8 @@ test('refuses requests without a valid key on every route, in the same words', a
   }
   t.equal(routes.length, 15 * (METHODS.length - 1), 'each path with every method but CONNECT')
   const common = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-  const asked = routes.filter(({ method }) => from('ci') === false || common.includes(method))
+  // Other methods differ in nothing but their name, so one way of each will do.
+  const usual = routes.filter(({ method }) => common.includes(method))
   queries = []
   const open: string[] = []
   for (const [ways, challenge, code] of [
@@ -123,7 +124,7 @@ test('refuses requests without a valid key on every route, in the same words', a
   ] as const) {
     for (const [name, { headers = {}, query = '', payload = '{"name":' }] of Object.entries(ways)) {
       const bodies = new Set<string>()
-      for (const { method, url } of asked) {
+      for (const { method, url } of name === 'nothing' || from('nightly') === false ? routes : usual) {
         const response = await inject(app, method, url.replace(':id', ID) + query, {
           headers: { 'content-type': 'application/json', ...headers },
           payload
@@ -155,40 +156,40 @@ test('refuses repeated, folded, broken and smuggled header fields', async (t) =>
       body
     )
   const good = `Authorization: Bearer ${key}`
-  const refused: Array<readonly string[]> = [
-    [good, good],
-    [good, `authorization: Bearer ${unknown}`],
-    [`Authorization: Bearer ${unknown}`, good],
-    ['Authorization:', good],
-    [good, 'Authorization: '],
-    ['Authorization : Bearer x'],
-    [`X-A: 1\r\n ${good}`],
-    [`Authorization: Bearer\r\n ${key}`],
-    [`Authorization: Bearer ${key.slice(0, 20)}\0${key.slice(20)}`],
-    [`X-A: 1\n${good}\rX-B: 2`],
-    [`Auth\u00f6rization: Bearer ${key}`],
-    [`Authorization: B\u00e9arer ${key}`]
+  const INVALID_KEY = /^HTTP\/1\.1 401 .*invalid_api_key/s
+  const REFUSED = /^HTTP\/1\.1 (?:400|401) /
+  const refused: Array<readonly [lines: readonly string[], answer: RegExp]> = [
+    [[good, good], INVALID_KEY],
+    [[good, 'Authorization: Basic x'], INVALID_KEY],
+    [['Authorization: Basic x', good], INVALID_KEY],
+    [[`${good}\xe9`], INVALID_KEY],
+    [[`Proxy-${good}`], /^HTTP\/1\.1 401 .*"unauthorized"/s],
+    [[good, `authorization: Bearer ${unknown}`], REFUSED],
+    [[`Authorization: Bearer ${unknown}`, good], REFUSED],
+    [['Authorization:', good], REFUSED],
+    [[good, 'Authorization: '], REFUSED],
+    [['Authorization : Bearer x'], REFUSED],
+    [[`X-A: 1\r\n ${good}`], REFUSED],
+    [[`Authorization: Bearer\r\n ${key}`], REFUSED],
+    [[`Authorization: Bearer ${key.slice(0, 20)}\0${key.slice(20)}`], REFUSED],
+    [[`X-A: 1\n${good}\rX-B: 2`], REFUSED],
+    [[`Auth\u00f6rization: Bearer ${key}`], REFUSED],
+    [[`Authorization: B\u00e9arer ${key}`], REFUSED]
   ]
-  for (const lines of refused) {
+  for (const [lines, expected] of refused) {
     const answer = await send([...lines, 'Content-Length: 2'], '{}')
-    t.match(
-      answer,
-      /^HTTP\/1\.1 (?:400|401) /,
-      JSON.stringify(lines).replaceAll(key, 'KEY').replaceAll(unknown, 'ANOTHER')
-    )
+    t.match(answer, expected, JSON.stringify(lines).replaceAll(key, 'KEY').replaceAll(unknown, 'ANOTHER'))
     t.notMatch(answer, /validation_failed/, 'the body was not read')
   }
+  const spaced = await send([`AUTHORIZATION:\t Bearer ${key}  `, 'Content-Length: 2'], '{}')
+  t.match(spaced, /validation_failed/, 'white space around a field is no part of it')
   // Without a key, the request is refused by its headers, however they announce the body.
   for (const lines of [
     ['Content-Length: 10000000'],
     ['Transfer-Encoding: chunked'],
     ['Expect: 100-continue', 'Content-Length: 10000000']
   ]) {
-    t.match(
-      await send(lines, '1\r\n{\r\n0\r\n\r\n'),
-      /^HTTP\/1\.1 401 /,
-      lines.join()
-    )
+    t.match(await send(lines, '1\r\n{\r\n0\r\n\r\n'), /^HTTP\/1\.1 401 /, lines.join())
   }
   const both = await send(
     [good, 'Content-Length: 2', 'Transfer-Encoding: chunked'],

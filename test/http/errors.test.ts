@@ -6,22 +6,6 @@ import { errorTable } from '../../lib/core/error-table.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 
-const CANARY = 'canary-4711@example.org'
-
-test('problem details have the members of RFC 9457, and the id of the request', async (t) => {
-  const { call } = await testApp(t, { server: { genReqId: () => 'req-of-the-host' } })
-  const response = await call('GET', '/users/x')
-  t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
-  t.strictSame(response.json(), {
-    type: 'urn:problem:fastify-users:user_not_found',
-    title: 'User not found',
-    status: 404,
-    code: 'user_not_found',
-    detail: 'There is no user with this id.',
-    requestId: 'req-of-the-host'
-  })
-})
-
 test('the id of a request is text everywhere, whatever the host makes of it', async (t) => {
   for (const made of [7, 7n]) {
     const { app, call } = await testApp(t, { eventLog: true, server: { genReqId: () => Object(made).valueOf() } })
@@ -80,11 +64,8 @@ test('errorFormat `fastify` passes our errors to the error handler of the host',
   const response = await other('POST', '/users', { payload: {} })
   t.strictSame([response.statusCode, response.json()], [400, { mine: true }])
   t.ok(seen[0] instanceof UsersError)
-  t.match(seen[0], {
-    code: 'validation_failed',
-    statusCode: 400,
-    errors: [{ pointer: '/name' }, { pointer: '/email' }]
-  })
+  const errors = [{ pointer: '/name' }, { pointer: '/email' }]
+  t.match(seen[0], { code: 'validation_failed', statusCode: 400, errors })
 })
 
 test('errorFormat as a function returns the body', async (t) => {
@@ -99,13 +80,10 @@ test('errorFormat as a function returns the body', async (t) => {
 })
 
 test('errorFormat that throws or returns no object: answers with problem details, and logs the error', async (t) => {
+  const fail = () => { throw new Error('secret of the host') }
   for (const errorFormat of [
-    () => {
-      throw new Error('secret of the host')
-    },
-    async () => {
-      throw new Error('secret of the host')
-    },
+    fail,
+    async () => fail(),
     () => JSON.parse('null'),
     async () => JSON.parse('5')
   ]) {
@@ -123,40 +101,9 @@ test('errorFormat that throws or returns no object: answers with problem details
   t.strictSame((await call('GET', '/nothing')).json(), { later: 'not_found' })
 })
 
-test('logs requests without their query, whatever serialiser the host has', async (t) => {
-  const logged = async (options: Parameters<typeof testApp>[1]) => {
-    const log = captureLog()
-    const { call } = await testApp(t, {
-      ...options,
-      server: { logger: Object({ stream: log.stream, ...options?.server }) }
-    })
-    await call('GET', `/users?email=${CANARY}`)
-    await call('GET', '/users')
-    return log
-  }
-  const plain = await logged({})
-  t.match(
-    plain.entries().filter(({ req }) => req !== undefined),
-    [{ req: { method: 'GET', url: '/v1/users', host: 'localhost:80' } }, { req: { url: '/v1/users' } }]
-  )
-  t.notMatch(plain.text(), CANARY)
-  const custom = await logged({
-    server: Object({
-      serializers: { req: ({ method, id }: { method: string; id: string }) => ({ method, trace: id }) }
-    })
-  })
-  t.match(custom.text(), '"req":{"method":"GET","trace":"req-1"}')
-  const ours = await logged({ logSerializers: { req: () => 'ours' } })
-  t.match(ours.text(), '"req":"ours"')
-})
-
 test('each error is a new object, and the table of errors is frozen', async (t) => {
   t.ok(Object.isFrozen(errorTable))
   const [a, b] = [new UsersError('internal', { cause: new Error('x') }), new UsersError('internal')]
   t.equal(b.cause, undefined)
-  t.strictSame(
-    Object.keys(a),
-    ['code', 'name', 'statusCode', 'message', 'title'],
-    'the cause is not enumerable'
-  )
+  t.strictSame(Object.keys(a), ['code', 'name', 'statusCode', 'message', 'title'], 'the cause is not enumerable')
 })

@@ -40,11 +40,8 @@ test('a logger without serialisers gets no request and no reply', async (t) => {
       logSerializers,
       server: { loggerInstance: Object(new Printer()), ...(childLoggerFactory && { childLoggerFactory }) }
     })
-    app.get(
-      '/own',
-      { onRequest: async (request) => request.log.child({ req: request }).info('from the host') },
-      async () => 'x'
-    )
+    const onRequest = async (request: FastifyRequest) => request.log.child({ req: request }).info('from the host')
+    app.get('/own', { onRequest }, async () => 'x')
     await call('GET', '/users?q=canary')
     const text = lines.join('\n')
     t.notMatch(text, key.slice(16))
@@ -54,11 +51,7 @@ test('a logger without serialisers gets no request and no reply', async (t) => {
     t.match(text, /statusCode: 200/)
     t.match(text, /method: 'GET'/)
     t.match(text, "url: '/v1/users'")
-    t.equal(
-      text.includes("traced: 'yes'"),
-      childLoggerFactory !== undefined,
-      'the factory of the host makes the child'
-    )
+    t.equal(text.includes("traced: 'yes'"), childLoggerFactory !== undefined, 'the factory of the host makes the child')
     await inject(app, 'GET', '/own', { headers: { authorization: 'Bearer shown' } })
     t.match(lines.join('\n'), 'Bearer shown', 'routes of the host are not changed')
   }
@@ -115,17 +108,9 @@ test('a logger may read the request and the reply, be frozen, be a function, or 
   const levels = { fatal: level, error: level, warn: level, info: level, debug: level, trace: level }
   class Settable {
     #shown = 'info'
-    get shown (): string {
-      return this.#shown
-    }
-
-    set shown (value: string) {
-      this.#shown = value
-    }
-
-    child (): Settable {
-      return this
-    }
+    get shown (): string { return this.#shown }
+    set shown (value: string) { this.#shown = value }
+    child (): Settable { return this }
   }
   const settable = Object.assign(new Settable(), levels)
   const frozen: object = Object.freeze({ ...levels, child: () => frozen })
@@ -141,10 +126,8 @@ test('a logger may read the request and the reply, be frozen, be a function, or 
       }
     })
     await app.ready()
-    t.equal(
-      (await call('GET', '/users?q=canary', { headers: { 'user-agent': 'curl', cookie: 'canary' } })).statusCode,
-      200
-    )
+    const headers = { 'user-agent': 'curl', cookie: 'canary' }
+    t.equal((await call('GET', '/users?q=canary', { headers })).statusCode, 200)
     t.strictSame(lines, [
       'GET /v1/users curl [redacted] undefined req-1 127.0.0.1 {}',
       '200 200 application/json; charset=utf-8 false object true /v1/users'

@@ -11,7 +11,7 @@ import { until } from '../helpers/until.ts'
 import '../helpers/watch-all.ts'
 
 test('logs no credentials, whatever the serialiser of the host shows', async (t) => {
-  const rows: Array<[name: string, serialize: (request: FastifyRequest) => unknown, shown: object]> = [
+  const rows: Array<[name: string, serialize: (request: FastifyRequest) => unknown, shown: unknown]> = [
     [
       'headers',
       ({ url, headers }) => ({ url, headers }),
@@ -42,7 +42,7 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
       ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null, at: new Date(0) }),
       { age: 5, none: null, at: '1970-01-01T00:00:00.000Z' }
     ],
-    ['a text', ({ method, url }) => `${method} ${url}`, Object('GET /v1/users')],
+    ['a text', ({ method, url }) => `${method} ${url}`, 'GET /v1/users'],
     [
       'too deep',
       ({ headers }) => ({ a: { b: { c: { d: { e: { f: { headers } } } } } } }),
@@ -62,12 +62,7 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
       })
       t.notMatch(log.text(), key.slice(16), name)
       if (name !== 'raw lines') t.notMatch(log.text(), 'canary', name)
-      const logged = log.entries().find(({ req }) => req !== undefined)?.['req']
-      t.match(
-        typeof logged === 'string' ? { logged } : logged,
-        typeof logged === 'string' ? { logged: 'GET /v1/users' } : shown,
-        name
-      )
+      t.match(log.entries().find(({ req }) => req !== undefined), { req: shown }, name)
     }
   }
 })

@@ -4,7 +4,7 @@ import pino from 'pino'
 import { test } from 'tap'
 import { generateKey, keyText } from '../../lib/api-keys/key-text.ts'
 import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
-import { inject, leaksIn, mistyped, testApp } from '../helpers/app.ts'
+import { inject, mistyped, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
 import '../helpers/watch-all.ts'
@@ -40,16 +40,10 @@ test('logs every refusal of a key with its reason and without a secret', async (
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 })
   await send(key)
   mock.timers.reset()
-  t.match(
-    log.entries().findLast(({ event }) => event === 'api_key.refused'),
-    { reason: 'expired', keyId: id }
-  )
+  const refused = () => log.entries().filter(({ event }) => event === 'api_key.refused')
+  t.match(refused().at(-1), { reason: 'expired', keyId: id })
   t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
-  t.equal(
-    log.entries().filter(({ event }) => event === 'api_key.refused').length,
-    rows.length + 1,
-    'a request without a key is not a refused key'
-  )
+  t.equal(refused().length, rows.length + 1, 'a request without a key is not a refused key')
   for (const text of [key, ended.key, unknown.text, mismatch, malformed, 'nonsense-of-a-stranger', 'watched']) {
     t.notMatch(log.text(), text.slice(16))
   }
@@ -152,13 +146,4 @@ test('logs a key that tries to give scopes it lacks, and a key above its rate li
       { event: 'api_key.rate_limited', actor }
     ]
   )
-})
-
-test('the search for leaks that ends every test finds keys, addresses and names', (t) => {
-  const { text } = generateKey('uk')
-  t.strictSame(leaksIn(`{"msg":"${text}"}`, []), [text])
-  t.strictSame(leaksIn('an error at Ann.B+x@example.org: no', []), ['Ann.B+x@example.org:'.slice(0, -1)])
-  t.strictSame(leaksIn('{"name":"Grace Hopper"}', ['Grace Hopper', 'Ada']), ['Grace Hopper'])
-  t.strictSame(leaksIn('at node_modules/@fastify/error/index.js uk_ABCDEFGHIJKL', ['Grace Hopper']), [])
-  t.end()
 })

@@ -9,50 +9,33 @@ import { memory } from '../../adapters/memory/index.ts'
 import { rechecks } from '../../lib/http/admission/authentication.ts'
 import { CALLER } from '../../lib/http/caller.ts'
 import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
-import users, { type Storage } from '../../lib/index.ts'
-import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import users from '../../lib/index.ts'
+import { ALL_SCOPES, inject, testApp, type TestAppOptions } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
-import { pgUrl, stores, temporarySchema } from '../helpers/stores.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
+import { ACME, ANN, hosted, PLATFORM } from './hosted.ts'
 
-const KEYS = { platform: 'platform-key-of-at-least-32-characters', acme: 'acme-static-key-of-at-least-32-characters' }
-const ANN = { name: 'Ann', email: 'ann@example.org' }
-
-async function host (t: Test, prefix = '/v1', storage: Storage = memory()) {
-  const { app } = await testApp(t, {
-    storage,
-    prefix,
-    tenants: true,
-    apiKeys: {
-      routes: true,
-      static: [
-        { key: KEYS.platform, name: 'platform', scopes: ALL_SCOPES, tenant: null },
-        { key: KEYS.acme, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }
-      ]
-    },
-    authenticate: (token) => token === 'none' ? null : { id: 'session', scopes: ALL_SCOPES, tenant: token }
-  })
-  const send = async (key: string, method: string, path: string, payload?: object) => {
-    const headers = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': 'application/json' }) }
-    const answer = await inject(app, method, path, { headers, ...(payload && { payload }) })
-    return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() }
-  }
-  return { app, send }
-}
+const host = (t: Test, options: TestAppOptions = {}) => hosted(t, {
+  eventLog: false,
+  apiKeys: { routes: true },
+  authenticate: (token) => token === 'none' ? null : { id: 'session', scopes: ALL_SCOPES, tenant: token },
+  ...options
+})
 
 test('stored and static keys, and whom the host accepts, are bound to their tenants', async (t) => {
   const { app, send } = await host(t)
   const { key } = await app.users.tenant('acme').apiKeys.create({ name: 'stored' })
-  for (const [n, token] of [KEYS.acme, key, 'acme'].entries()) {
+  for (const [n, token] of [ACME, key, 'acme'].entries()) {
     const email = `${n}@example.org`
     t.match(await send(token, 'POST', '/v1/users', { name: 'x', email }), { status: 201, body: { tenant: 'acme' } })
     t.match(await send(token, 'GET', '/v1/users?tenant=beta'), { status: 403, body: { code: 'tenant_forbidden' } })
   }
   t.match(await send('beta', 'GET', '/v1/users'), { body: { data: [], meta: { total: 0 } } })
-  t.match(await send(KEYS.platform, 'GET', '/v1/users'), { body: { meta: { total: 3 } } })
-  t.match(await send(KEYS.platform, 'GET', '/v1/users?tenant=acme'), { body: { meta: { total: 3 } } })
-  t.match(await send(KEYS.platform, 'GET', '/v1/users?tenant=beta'), { body: { meta: { total: 0 } } })
-  t.match(await send(KEYS.platform, 'GET', '/v1/users?tenant=A'),
+  t.match(await send(PLATFORM, 'GET', '/v1/users'), { body: { meta: { total: 3 } } })
+  t.match(await send(PLATFORM, 'GET', '/v1/users?tenant=acme'), { body: { meta: { total: 3 } } })
+  t.match(await send(PLATFORM, 'GET', '/v1/users?tenant=beta'), { body: { meta: { total: 0 } } })
+  t.match(await send(PLATFORM, 'GET', '/v1/users?tenant=A'),
     { status: 400, body: { errors: [{ parameter: 'tenant', code: 'format' }] } })
   t.equal((await send('Not a tenant', 'GET', '/v1/users')).status, 401, 'two words are no token')
 })
@@ -60,37 +43,37 @@ test('stored and static keys, and whom the host accepts, are bound to their tena
 test('the platform names the tenant of the users that it makes', async (t) => {
   const { send } = await host(t)
   const required = (place: object) => ({ status: 400, body: { errors: [{ ...place, code: 'required' }] } })
-  t.match(await send(KEYS.platform, 'POST', '/v1/users', ANN), required({ pointer: '/tenant' }))
-  t.match(await send(KEYS.platform, 'POST', '/v1/users', { ...ANN, tenant: null }), required({ pointer: '/tenant' }))
+  t.match(await send(PLATFORM, 'POST', '/v1/users', ANN), required({ pointer: '/tenant' }))
+  t.match(await send(PLATFORM, 'POST', '/v1/users', { ...ANN, tenant: null }), required({ pointer: '/tenant' }))
   const batch = { operations: [{ op: 'create', body: ANN }] }
-  t.match(await send(KEYS.platform, 'POST', '/v1/users/batch', batch), required({ parameter: 'tenant' }))
-  t.match(await send(KEYS.platform, 'POST', '/v1/users', { ...ANN, tenant: 'A B' }),
+  t.match(await send(PLATFORM, 'POST', '/v1/users/batch', batch), required({ parameter: 'tenant' }))
+  t.match(await send(PLATFORM, 'POST', '/v1/users', { ...ANN, tenant: 'A B' }),
     { status: 400, body: { errors: [{ pointer: '/tenant', code: 'format' }] } })
-  const { body: made } = await send(KEYS.platform, 'POST', '/v1/users', { ...ANN, tenant: 'acme' })
+  const { body: made } = await send(PLATFORM, 'POST', '/v1/users', { ...ANN, tenant: 'acme' })
   t.match(made, { tenant: 'acme' })
-  t.match(await send(KEYS.platform, 'POST', '/v1/users/batch?tenant=beta', batch),
+  t.match(await send(PLATFORM, 'POST', '/v1/users/batch?tenant=beta', batch),
     { status: 200, body: { data: [{ status: 201, body: { tenant: 'beta' } }] } })
-  t.match(await send(KEYS.platform, 'POST', '/v1/users?tenant=beta', { ...ANN, tenant: 'acme' }),
+  t.match(await send(PLATFORM, 'POST', '/v1/users?tenant=beta', { ...ANN, tenant: 'acme' }),
     { status: 403, body: { code: 'tenant_forbidden' } })
   // What was read can be sent back.
   const path = `/v1/users/${made.id}`
-  const changed = await send(KEYS.platform, 'PUT', path, { ...made, name: 'Anne' })
+  const changed = await send(PLATFORM, 'PUT', path, { ...made, name: 'Anne' })
   t.match(changed, { status: 200, body: { name: 'Anne', tenant: 'acme', version: 2 } })
-  t.match(await send(KEYS.platform, 'PATCH', path, { ...changed.body, name: 'Ann' }), { status: 200 })
-  t.match(await send(KEYS.platform, 'PATCH', path, { tenant: 'beta', name: 'x' }),
+  t.match(await send(PLATFORM, 'PATCH', path, { ...changed.body, name: 'Ann' }), { status: 200 })
+  t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'beta', name: 'x' }),
     { status: 400, body: { errors: [{ pointer: '/tenant', code: 'immutable' }] } })
-  t.match(await send(KEYS.platform, 'PATCH', `${path}?tenant=beta`, { name: 'x' }), { status: 404 })
-  t.match(await send(KEYS.platform, 'PATCH', `/v1/users/usr_${'0'.repeat(26)}`, { tenant: 'beta' }), { status: 404 })
-  t.match(await send(KEYS.acme, 'PATCH', path, { tenant: 'beta' }), { status: 403 })
+  t.match(await send(PLATFORM, 'PATCH', `${path}?tenant=beta`, { name: 'x' }), { status: 404 })
+  t.match(await send(PLATFORM, 'PATCH', `/v1/users/usr_${'0'.repeat(26)}`, { tenant: 'beta' }), { status: 404 })
+  t.match(await send(ACME, 'PATCH', path, { tenant: 'beta' }), { status: 403 })
 })
 
 test('keys are given within the tenant, and the platform gives any', async (t) => {
   const { app, send } = await host(t)
   const scopes = ['users:read', 'keys:read', 'keys:write']
-  t.match(await send(KEYS.platform, 'POST', '/v1/api-keys', { name: 'p', scopes }), { status: 201 })
-  t.match(await send(KEYS.platform, 'POST', '/v1/api-keys', { name: 'a', scopes, tenant: 'acme' }),
+  t.match(await send(PLATFORM, 'POST', '/v1/api-keys', { name: 'p', scopes }), { status: 201 })
+  t.match(await send(PLATFORM, 'POST', '/v1/api-keys', { name: 'a', scopes, tenant: 'acme' }),
     { status: 201, body: { tenant: 'acme' } })
-  const { body: made } = await send(KEYS.acme, 'POST', '/v1/api-keys', { name: 'b', scopes })
+  const { body: made } = await send(ACME, 'POST', '/v1/api-keys', { name: 'b', scopes })
   t.match(made, { tenant: 'acme' })
   t.match(await send(made.key, 'POST', `/v1/api-keys/${made.id}/rotate`, {}), { status: 201, body: { tenant: 'acme' } })
   t.match(await send(made.key, 'GET', '/v1/api-keys'), { body: { meta: { total: 3 } } })
@@ -98,32 +81,30 @@ test('keys are given within the tenant, and the platform gives any', async (t) =
   t.equal((await app.users.apiKeys.list()).meta.total, 5, 'with that of the test')
 })
 
-for (const { name, create } of stores) {
-  test(`${name}: an import with the id of somebody in another tenant refuses that row alone`, async (t) => {
-    const { app } = await host(t, '/v1', await create(t))
-    const { id } = await app.users.tenant('beta').create(ANN)
-    const bound = app.users.tenant('acme')
-    const rows = [{ ...ANN, id }, { name: 'Bob', email: 'bob@example.org' }]
-    const results: unknown[] = []
-    await bound.import(rows, { onResult: (result) => { results.push(result) } })
-    t.match(results, [
-      { line: 1, status: 'refused', problem: { code: 'field_taken', errors: [{ pointer: '/id' }] } },
-      { line: 2, status: 'created' }
-    ])
-    t.strictSame((await bound.list()).data.map((user) => user.name), ['Bob'])
-    t.equal((await app.users.tenant('beta').get(id)).name, 'Ann')
-  })
-}
+test('an import with the id of somebody in another tenant refuses that row alone', async (t) => {
+  const { app } = await host(t)
+  const { id } = await app.users.tenant('beta').create(ANN)
+  const bound = app.users.tenant('acme')
+  const rows = [{ ...ANN, id }, { name: 'Bob', email: 'bob@example.org' }]
+  const results: unknown[] = []
+  await bound.import(rows, { onResult: (result) => { results.push(result) } })
+  t.match(results, [
+    { line: 1, status: 'refused', problem: { code: 'field_taken', errors: [{ pointer: '/id' }] } },
+    { line: 2, status: 'created' }
+  ])
+  t.strictSame((await bound.list()).data.map((user) => user.name), ['Bob'])
+  t.equal((await app.users.tenant('beta').get(id)).name, 'Ann')
+})
 
 test('a parameter of the prefix confirms what a key is bound to, and narrows the platform', async (t) => {
-  const { send } = await host(t, '/:tenant/v1')
-  t.match(await send(KEYS.acme, 'POST', '/acme/v1/users', ANN), { status: 201, body: { tenant: 'acme' } })
+  const { send } = await host(t, { prefix: '/:tenant/v1' })
+  t.match(await send(ACME, 'POST', '/acme/v1/users', ANN), { status: 201, body: { tenant: 'acme' } })
   for (const path of ['/beta/v1/users', '/A/v1/users']) {
-    t.match(await send(KEYS.acme, 'GET', path), { status: 404, body: { code: 'not_found' } })
+    t.match(await send(ACME, 'GET', path), { status: 404, body: { code: 'not_found' } })
   }
-  t.match(await send(KEYS.platform, 'GET', '/acme/v1/users'), { body: { meta: { total: 1 } } })
-  t.match(await send(KEYS.platform, 'POST', '/beta/v1/users', ANN), { status: 201, body: { tenant: 'beta' } })
-  t.match(await send(KEYS.platform, 'GET', '/beta/v1/users?tenant=acme'), { status: 403 })
+  t.match(await send(PLATFORM, 'GET', '/acme/v1/users'), { body: { meta: { total: 1 } } })
+  t.match(await send(PLATFORM, 'POST', '/beta/v1/users', ANN), { status: 201, body: { tenant: 'beta' } })
+  t.match(await send(PLATFORM, 'GET', '/beta/v1/users?tenant=acme'), { status: 403 })
 })
 
 test('a request that takes long ends when its caller belongs to another tenant', async (t) => {
@@ -147,7 +128,7 @@ test('a request that takes long ends when its caller belongs to another tenant',
 
 test('a mount without the option refuses what is bound to a tenant', async (t) => {
   const storage = memory()
-  const { app } = await host(t, '/v1', storage)
+  const { app } = await host(t, { storage })
   const { key } = await app.users.tenant('acme').apiKeys.create({ name: 'stored' })
   const plain = await testApp(t, { storage, authenticate: () => ({ id: 'x', scopes: ['users:read'], tenant: 'acme' }) })
   const send = (token: string) =>
@@ -156,46 +137,37 @@ test('a mount without the option refuses what is bound to a tenant', async (t) =
   t.equal((await send('whoever')).statusCode, 503)
   t.throws(() => plain.app.users.tenant('acme'), { name: 'TypeError', message: /need the option tenants/ })
   await t.rejects(plain.app.users.tenants.list(), { name: 'TypeError' })
-  const tenant = { key: KEYS.acme, tenant: 'acme' }
+  const tenant = { key: ACME, tenant: 'acme' }
   const refused = async (options: object) => Fastify().register(users, withoutType({ storage, ...options }))
   await t.rejects(refused({ apiKeys: { static: [tenant] } }), /names a tenant, which needs the option tenants/)
   await t.rejects(refused({ tenants: true, apiKeys: { static: [{ ...tenant, tenant: 'A' }] } }), /apiKeys\.static/)
 })
 
-for (const store of stores) {
-  test(`in process a tenant has its own users, events and keys, on ${store.name}`, async (t) => {
-    const { app } = await testApp(t, { storage: await store.create(t), tenants: true, eventLog: true })
-    const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
-    const heard: string[] = []
-    acme.events.on('user.created', ({ data, tenant }) => { heard.push(`${tenant} ${data.email}`) })
-    const ann = await acme.create(ANN, { idempotencyKey: 'k' })
-    t.match(ann, { tenant: 'acme' })
-    const other = await beta.create({ ...ANN, name: 'Bea' }, { idempotencyKey: 'k' })
-    t.not(other.id, ann.id)
-    t.strictSame(await acme.create(ANN, { idempotencyKey: 'k' }), ann, 'a repetition')
-    await t.rejects(acme.get(other.id), { code: 'user_not_found' })
-    await t.rejects(acme.events.ofUser(other.id), { code: 'user_not_found' })
-    t.strictSame((await acme.events.list()).data.map(({ tenant, data: { id } }) => [tenant, id]), [['acme', ann.id]])
-    t.strictSame((await app.users.list()).data.map(({ tenant }) => tenant), ['acme', 'beta'])
-    const { data } = await acme.batch([{ op: 'update', id: other.id, body: { name: 'x' } }])
-    t.match(data, [{ status: 404 }])
-    const walked: string[] = []
-    for await (const { id } of acme.iterate({}, { snapshot: true })) walked.push(id)
-    t.strictSame(walked, [ann.id])
-    t.match(await acme.import([{ name: 'C', email: 'c@example.org' }]), { created: 1 })
-    await until('the listener of the tenant was called', () => heard.length >= 2)
-    t.strictSame(heard.sort(), ['acme ann@example.org', 'acme c@example.org'])
-    const { key } = await beta.apiKeys.create({ name: 'k' })
-    t.match((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }, { id: 'beta', users: 1 }])
-    await t.rejects(app.users.tenants.list({ after: 'A' }), { code: 'validation_failed' })
-    await app.users.tenants.remove('beta')
-    const { statusCode } = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
-    t.equal(statusCode, 401, 'its keys are gone')
-    t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }])
-    await t.rejects(app.users.tenants.remove('No'), { code: 'validation_failed' })
-    t.throws(() => app.users.tenant('No'), { code: 'validation_failed' })
-  })
-}
+test('in process a tenant has its own users, events and keys', async (t) => {
+  const { app } = await testApp(t, { tenants: true, eventLog: true })
+  const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
+  const heard: string[] = []
+  acme.events.on('user.created', ({ data, tenant }) => { heard.push(`${tenant} ${data.email}`) })
+  const ann = await acme.create(ANN, { idempotencyKey: 'k' })
+  t.match(ann, { tenant: 'acme' })
+  const other = await beta.create({ ...ANN, name: 'Bea' }, { idempotencyKey: 'k' })
+  t.not(other.id, ann.id)
+  t.strictSame(await acme.create(ANN, { idempotencyKey: 'k' }), ann, 'a repetition')
+  t.strictSame((await acme.events.list()).data.map(({ tenant, data: { id } }) => [tenant, id]), [['acme', ann.id]])
+  t.strictSame((await app.users.list()).data.map(({ tenant }) => tenant), ['acme', 'beta'])
+  t.match(await acme.import([{ name: 'C', email: 'c@example.org' }]), { created: 1 })
+  await until('the listener of the tenant was called', () => heard.length >= 2)
+  t.strictSame(heard.sort(), ['acme ann@example.org', 'acme c@example.org'])
+  const { key } = await beta.apiKeys.create({ name: 'k' })
+  t.match((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }, { id: 'beta', users: 1 }])
+  await t.rejects(app.users.tenants.list({ after: 'A' }), { code: 'validation_failed' })
+  await app.users.tenants.remove('beta')
+  const { statusCode } = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
+  t.equal(statusCode, 401, 'its keys are gone')
+  t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }])
+  await t.rejects(app.users.tenants.remove('No'), { code: 'validation_failed' })
+  t.throws(() => app.users.tenant('No'), { code: 'validation_failed' })
+})
 
 test('in a transaction of the host’s a tenant sees and writes its own', async (t) => {
   const own = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })

@@ -7,6 +7,7 @@ import type { Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject } from '../helpers/app.ts'
 import { leaks } from '../helpers/leaks.ts'
+import { from } from '../helpers/level.ts'
 import { deliveryOf, timeOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 import { ANN, asText, type Ids, PLATFORM, twoTenants, unknownIds, URL } from '../helpers/two-tenants.ts'
@@ -29,6 +30,7 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['GET', '/api-keys/{key}'], ['GET', '/api-keys/{key}/uses'], ['DELETE', '/api-keys/{key}'],
   ['DELETE', '/api-keys/{key}?successors=true'],
   ['POST', '/api-keys/{key}/rotate', {}], ['GET', '/events?after={event}'], ['GET', '/events?after={event}&limit=1'],
+  ['GET', '/events?order=desc&before={event}'], ['GET', '/events?subject={user}'], ['GET', '/events?actor={key}'],
   ['GET', '/webhooks/{webhook}'], ['HEAD', '/webhooks/{webhook}'], ['PATCH', '/webhooks/{webhook}', {}],
   ['PATCH', '/webhooks/{webhook}', { enabled: false }], ['PATCH', '/webhooks/{webhook}', { url: URL }],
   ['PATCH', '/webhooks/{webhook}', { types: ['user.*'], description: 'X' }], ['DELETE', '/webhooks/{webhook}'],
@@ -158,12 +160,14 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
 }
 
 for (const store of stores) {
-  test(`${store.name}: a key of one tenant sees nothing of another`, async (t) => {
+  // What is a tenant's is decided in lib; the kit has what stores do with it.
+  const skip = store.name !== 'memory' && from('nightly')
+  test(`${store.name}: a key of one tenant sees nothing of another`, { skip }, async (t) => {
     t.strictSame(await faultsOf(t, await store.create(t)), [])
   })
 }
 
-test('the suite finds each leak of a store and of our rules', async (t) => {
+test('the suite finds each leak of a store and of our rules', { skip: from('nightly') }, async (t) => {
   for (const [title, plant] of Object.entries(leaks)) {
     const storage = memory()
     plant(storage)

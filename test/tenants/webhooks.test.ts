@@ -8,113 +8,96 @@ import { repositoryOf } from '../../lib/storage/repository.ts'
 import { createDeliver } from '../../lib/webhooks/deliver.ts'
 import { createFanOut } from '../../lib/webhooks/fan-out.ts'
 import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
-import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { deliveryOf, eventOf, userOf, webhookOf } from '../helpers/records.ts'
-import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 import { addUser } from '../helpers/writes.ts'
+import { ACME, hosted, PLATFORM } from './hosted.ts'
 
 const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
-const PLATFORM = 'platform-key-of-at-least-32-characters'
-const ACME = 'acme-static-key-of-at-least-32-characters'
 const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
 
 async function host (t: Test, storage: Storage = memory(), options: WebhooksOptions = {}) {
-  const { app } = await testApp(t, {
-    storage,
-    tenants: true,
-    eventLog: true,
-    server: { genReqId: () => 'fixed' },
-    apiKeys: {
-      static: [
-        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null },
-        { key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }
-      ]
-    }
-  })
+  const { app, send } = await hosted(t, { storage, server: { genReqId: () => 'fixed' } })
   await app.register(webhooks, { ...LOOPBACK, ...options })
   await app.ready()
-  const send = async (key: string, method: string, path: string, payload?: object) => {
-    const headers = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': 'application/json' }) }
-    const answer = await inject(app, method, `/v1${path}`, { headers, ...(payload && { payload }) })
-    return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() }
+  return {
+    app,
+    send: (key: string, method: string, path: string, payload?: object) => send(key, method, `/v1${path}`, payload)
   }
-  return { app, send }
 }
 
-for (const store of stores) {
-  test(`an endpoint of a tenant gets its events, and one of none those of all, on ${store.name}`, async (t) => {
-    const { app, send } = await host(t, await store.create(t))
-    const [all, own, other] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)]
-    const types = ['user.*']
-    const platform = (await send(PLATFORM, 'POST', '/webhooks', { url: all.url, types })).body
-    t.notOk('tenant' in platform)
-    const { body: acme } = await send(ACME, 'POST', '/webhooks', { url: own.url, types })
-    t.match(acme, { tenant: 'acme' })
-    const beta = await send(PLATFORM, 'POST', '/webhooks', { url: other.url, types, tenant: 'beta' })
-    t.match(beta, { status: 201, body: { tenant: 'beta' } })
-    const totals = async (key: string, query = '') => (await send(key, 'GET', `/webhooks${query}`)).body.meta.total
-    t.strictSame([await totals(PLATFORM), await totals(PLATFORM, '?tenant=beta'), await totals(ACME)], [3, 1, 1])
+test('an endpoint of a tenant gets its events, and one of none those of all', async (t) => {
+  const { app, send } = await host(t)
+  const [all, own, other] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)]
+  const types = ['user.*']
+  const platform = (await send(PLATFORM, 'POST', '/webhooks', { url: all.url, types })).body
+  t.notOk('tenant' in platform)
+  const { body: acme } = await send(ACME, 'POST', '/webhooks', { url: own.url, types })
+  t.match(acme, { tenant: 'acme' })
+  const beta = await send(PLATFORM, 'POST', '/webhooks', { url: other.url, types, tenant: 'beta' })
+  t.match(beta, { status: 201, body: { tenant: 'beta' } })
+  const totals = async (key: string, query = '') => (await send(key, 'GET', `/webhooks${query}`)).body.meta.total
+  t.strictSame([await totals(PLATFORM), await totals(PLATFORM, '?tenant=beta'), await totals(ACME)], [3, 1, 1])
 
-    for (let n = 0; n < 4; n++) await app.users.tenant(n % 2 === 0 ? 'acme' : 'beta').create(user(n))
-    await app.users.tenant('gamma').create(user(9))
-    await until('every receiver has its events', () =>
-      all.received.length === 5 && own.received.length === 2 && other.received.length === 2)
-    const { data: feed } = await app.users.tenant('acme').events.list({ type: 'user.*' })
-    const sent = own.received.map(({ event }) => event).toSorted((a, b) => a.id < b.id ? -1 : 1)
-    t.strictSame(sent, JSON.parse(JSON.stringify(feed)), 'as in the feed, with the tenant')
-    t.strictSame(sent.map((event) => Object(event).tenant), ['acme', 'acme'])
-    const tenants = all.received.map(({ event }) => Object(event).tenant)
-    t.strictSame(tenants.toSorted(), ['acme', 'acme', 'beta', 'beta', 'gamma'])
+  for (let n = 0; n < 4; n++) await app.users.tenant(n % 2 === 0 ? 'acme' : 'beta').create(user(n))
+  await app.users.tenant('gamma').create(user(9))
+  await until('every receiver has its events', () =>
+    all.received.length === 5 && own.received.length === 2 && other.received.length === 2)
+  const { data: feed } = await app.users.tenant('acme').events.list({ type: 'user.*' })
+  const sent = own.received.map(({ event }) => event).toSorted((a, b) => a.id < b.id ? -1 : 1)
+  t.strictSame(sent, JSON.parse(JSON.stringify(feed)), 'as in the feed, with the tenant')
+  t.strictSame(sent.map((event) => Object(event).tenant), ['acme', 'acme'])
+  const tenants = all.received.map(({ event }) => Object(event).tenant)
+  t.strictSame(tenants.toSorted(), ['acme', 'acme', 'beta', 'beta', 'gamma'])
 
-    // What else sends: a replay and a retry of what was its own, and a test.
-    const path = `/webhooks/${acme.id}`
-    t.equal((await send(ACME, 'POST', `${path}/replay`, { since: '2026-01-31T09:30:00Z' })).status, 202)
-    await until('its events came again', () => own.received.length === 4)
-    const { data: [delivery] } = (await send(ACME, 'GET', `${path}/deliveries`)).body
-    t.equal((await send(ACME, 'POST', `${path}/deliveries/${delivery.id}/retry`)).status, 202)
-    await until('one came once more', () => own.received.length === 5)
-    t.match(await send(ACME, 'POST', `${path}/test`), { status: 200, body: { status: 'succeeded' } })
-    const { tenant, ...data } = (await send(ACME, 'GET', path)).body
-    t.match(own.received.at(-1)?.event, { type: 'webhook.test', tenant, data })
-    t.notOk('tenant' in Object(own.received.at(-1)?.event.data))
-    t.strictSame([all.received.length, other.received.length], [5, 2])
+  // What else sends: a replay and a retry of what was its own, and a test.
+  const path = `/webhooks/${acme.id}`
+  t.equal((await send(ACME, 'POST', `${path}/replay`, { since: '2026-01-31T09:30:00Z' })).status, 202)
+  await until('its events came again', () => own.received.length === 4)
+  const { data: [delivery] } = (await send(ACME, 'GET', `${path}/deliveries`)).body
+  t.equal((await send(ACME, 'POST', `${path}/deliveries/${delivery.id}/retry`)).status, 202)
+  await until('one came once more', () => own.received.length === 5)
+  t.match(await send(ACME, 'POST', `${path}/test`), { status: 200, body: { status: 'succeeded' } })
+  const { tenant, ...data } = (await send(ACME, 'GET', path)).body
+  t.match(own.received.at(-1)?.event, { type: 'webhook.test', tenant, data })
+  t.notOk('tenant' in Object(own.received.at(-1)?.event.data))
+  t.strictSame([all.received.length, other.received.length], [5, 2])
 
-    // Also for the platform, an endpoint of a tenant knows no event of another.
-    const [foreign] = (await app.users.tenant('beta').events.list()).data
-    const replay = (after: unknown) => send(PLATFORM, 'POST', `${path}/replay`, { after })
-    t.match(await replay(foreign?.id), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
-    t.match(await replay(newId('evt')), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
-    t.match(await replay(idAt('evt', 0, 0)), { status: 410 })
-    t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'beta' }),
-      { status: 400, body: { errors: [{ pointer: '/tenant', code: 'immutable' }] } })
-    t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'acme', description: 'x' }), { body: { description: 'x' } })
-  })
+  // Also for the platform, an endpoint of a tenant knows no event of another.
+  const [foreign] = (await app.users.tenant('beta').events.list()).data
+  const replay = (after: unknown) => send(PLATFORM, 'POST', `${path}/replay`, { after })
+  t.match(await replay(foreign?.id), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
+  t.match(await replay(newId('evt')), { status: 400, body: { errors: [{ pointer: '/after', code: 'unknown' }] } })
+  t.match(await replay(idAt('evt', 0, 0)), { status: 410 })
+  t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'beta' }),
+    { status: 400, body: { errors: [{ pointer: '/tenant', code: 'immutable' }] } })
+  t.match(await send(PLATFORM, 'PATCH', path, { tenant: 'acme', description: 'x' }), { body: { description: 'x' } })
+})
 
-  test(`nothing is left of a removed tenant's webhooks, and nothing is sent to them, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app } = await host(t, storage)
-    const [gone, kept] = [await startReceiver(t), await startReceiver(t)]
-    gone.answer = (response) => { response.writeHead(503).end() }
-    const acme = app.webhooks.tenant('acme')
-    const { id } = await acme.create({ url: gone.url })
-    await app.webhooks.create({ url: kept.url })
-    for (let n = 0; n < 3; n++) await app.users.tenant('acme').create(user(n))
-    const wasTried = ({ attempts }: { attempts: unknown[] }): boolean => attempts.length > 0
-    await until('one was tried', async () => (await acme.deliveries(id)).data.some(wasTried))
-    await app.users.tenants.remove('acme')
-    await t.rejects(app.webhooks.get(id), { code: 'webhook_not_found' })
-    t.equal((await repositoryOf(storage).webhooks.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
-    gone.answer = (response) => { response.writeHead(204).end() }
-    // The same name again is another tenant.
-    await app.users.tenant('acme').create(user(7))
-    await until('the other endpoint has it', () => kept.received.some(({ body }) => body.includes('user7@')))
-    const bodies = gone.received.map(({ body }) => body)
-    t.strictSame(bodies.filter((body) => body.includes('null,"email"') || body.includes('user7@')), [])
-  })
-}
+test('nothing is left of the webhooks of a removed tenant, and nothing is sent to them', async (t) => {
+  const storage = memory()
+  const { app } = await host(t, storage)
+  const [gone, kept] = [await startReceiver(t), await startReceiver(t)]
+  gone.answer = (response) => { response.writeHead(503).end() }
+  const acme = app.webhooks.tenant('acme')
+  const { id } = await acme.create({ url: gone.url })
+  await app.webhooks.create({ url: kept.url })
+  for (let n = 0; n < 3; n++) await app.users.tenant('acme').create(user(n))
+  const wasTried = ({ attempts }: { attempts: unknown[] }): boolean => attempts.length > 0
+  await until('one was tried', async () => (await acme.deliveries(id)).data.some(wasTried))
+  await app.users.tenants.remove('acme')
+  await t.rejects(app.webhooks.get(id), { code: 'webhook_not_found' })
+  t.equal((await repositoryOf(storage).webhooks.listDeliveries(id, { offset: 0, limit: 9 }))?.total, 0)
+  gone.answer = (response) => { response.writeHead(204).end() }
+  // The same name again is another tenant.
+  await app.users.tenant('acme').create(user(7))
+  await until('the other endpoint has it', () => kept.received.some(({ body }) => body.includes('user7@')))
+  const bodies = gone.received.map(({ body }) => body)
+  t.strictSame(bodies.filter((body) => body.includes('null,"email"') || body.includes('user7@')), [])
+})
 
 test('an event that lost its tenant is not sent to an endpoint of a tenant', async (t) => {
   const storage = memory()
@@ -209,21 +192,19 @@ test('the event of a tenant’s webhook that is disabled is of that tenant', asy
   t.strictSame(heard, ['acme', 'acme'])
 })
 
-for (const store of stores) {
-  test(`a reader whose tenant has no event left gets events_expired, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app, send } = await host(t, storage, { deliver: false })
-    await app.users.tenant('acme').create(user(1))
-    const [own] = (await app.users.tenant('acme').events.list()).data
-    await app.users.tenant('beta').create(user(2))
-    const [other] = (await app.users.tenant('beta').events.list()).data
-    await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 9)
-    const ask = (after: unknown) => send(ACME, 'GET', `/events?after=${after}`)
-    const expired = await ask(own?.id)
-    t.match(expired, { status: 410, body: { code: 'events_expired' } })
-    t.strictSame(await ask(other?.id), await ask(newId('evt')), 'the event of another tenant, which is there')
-    t.match(await ask(idAt('evt', Date.now() + 60_000, 0)), { status: 400, body: { errors: [{ code: 'unknown' }] } })
-    t.match(await send(ACME, 'GET', '/events'), { status: 200, body: { data: [] } })
-    t.match(await send(PLATFORM, 'GET', `/events?after=${other?.id}`), { status: 200 })
-  })
-}
+test('a reader whose tenant has no event left gets events_expired', async (t) => {
+  const storage = memory()
+  const { app, send } = await host(t, storage, { deliver: false })
+  await app.users.tenant('acme').create(user(1))
+  const [own] = (await app.users.tenant('acme').events.list()).data
+  await app.users.tenant('beta').create(user(2))
+  const [other] = (await app.users.tenant('beta').events.list()).data
+  await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 9)
+  const ask = (after: unknown) => send(ACME, 'GET', `/events?after=${after}`)
+  const expired = await ask(own?.id)
+  t.match(expired, { status: 410, body: { code: 'events_expired' } })
+  t.strictSame(await ask(other?.id), await ask(newId('evt')), 'the event of another tenant, which is there')
+  t.match(await ask(idAt('evt', Date.now() + 60_000, 0)), { status: 400, body: { errors: [{ code: 'unknown' }] } })
+  t.match(await send(ACME, 'GET', '/events'), { status: 200, body: { data: [] } })
+  t.match(await send(PLATFORM, 'GET', `/events?after=${other?.id}`), { status: 200 })
+})

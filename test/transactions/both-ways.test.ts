@@ -5,6 +5,7 @@ import type { UserMethods, UsersOptions } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields, filterable, withoutType } from '../helpers/fields.ts'
 import { postgresKnex, recordEvents } from '../helpers/knex-hosts.ts'
+import { from } from '../helpers/level.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporarySchema } from '../helpers/stores.ts'
 
@@ -137,7 +138,9 @@ async function host (t: Test, store: string) {
 
 for (const store of ['sqlite', 'postgres']) {
   for (const [name, options] of Object.entries(OPTIONS)) {
-    test(`methods in a transaction do what those outside of it do, with ${name}, on ${store}`, async (t) => {
+    // What options change is decided in lib: one of them, with all that is stored, shows that SQLite is as PostgreSQL.
+    const skip = store === 'sqlite' && options.fields === undefined && from('nightly')
+    test(`methods in a transaction do what those outside of it do, with ${name}, on ${store}`, { skip }, async (t) => {
       const [plain, apart, together] = await Promise.all(['plain', 'apart', 'together'].map(async (way) => {
         const { knex, ...schema } = await host(t, store)
         const { app } = await testApp(t, { ...options, storage: knexStorage(knex, schema) })

@@ -1,6 +1,8 @@
 // The host ends its transaction while a call in it is under way: what is stored, and what events say, stay the same.
 import { test } from 'tap'
 import { knexHosts, shop } from '../helpers/knex-hosts.ts'
+import { from } from '../helpers/level.ts'
+import { sqliteDriver } from '../helpers/sqlite.ts'
 
 const MOMENTS = 40
 
@@ -14,7 +16,10 @@ async function advance (n: number): Promise<void> {
   for (let turn = 0; turn < Math.max(0, n - 20) ** 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-for (const { driver, skip, connect } of knexHosts) {
+for (const { driver, skip: lacking, connect } of knexHosts) {
+  // Drivers of one database differ in few of the moments.
+  const skip = lacking || (![sqliteDriver, 'pg'].includes(driver) && from('nightly'))
+
   test(`a rollback at any moment of a creation on ${driver} leaves no event`, { skip }, async (t) => {
     const { host, users, events } = await shop(t, connect)
     for (let i = 0; i < MOMENTS; i++) {

@@ -44,33 +44,25 @@ function logging (transport: Transport): { transport: Transport, text: () => str
 for (const transport of TRANSPORTS) {
   const { name } = transport
 
-  test(`${name}: an export goes on to its end when its server closes`, async (t) => {
-    const storage = held(await crowd(30_000))
-    const { app, send } = await served(t, transport, { storage })
-    const exported = send('GET', '/users/export')
-    storage.release()
-    await until('it has begun', storage.isAsked)
-    const closed = app.close()
-    exported.read()
-    t.equal(await endingOf(exported), 'whole')
-    t.equal(exported.text().split('\n').length, 30_001)
-    await closed
-  })
-
-  test(`${name}: an export that waits for its first users when its server closes gets all of them`, async (t) => {
-    const log = logging(transport)
-    const storage = held(await crowd(3000))
-    const { app, send } = await served(t, log.transport, { storage })
-    const exported = send('GET', '/users/export')
-    exported.read()
-    await until('users are read', storage.isAsked)
-    const closed = app.close()
-    storage.release()
-    t.equal(await endingOf(exported), 'whole')
-    t.equal(exported.text().split('\n').length, 3001)
-    await closed
-    t.equal(log.text(), '')
-  })
+  for (const [what, count, hasUsers] of [
+    ['goes on to its end', 30_000, true], ['that waits for its first users gets all of them', 3000, false]
+  ] as const) {
+    test(`${name}: an export ${what} when its server closes`, async (t) => {
+      const log = logging(transport)
+      const storage = held(await crowd(count))
+      const { app, send } = await served(t, log.transport, { storage })
+      const exported = send('GET', '/users/export')
+      if (hasUsers) storage.release()
+      await until('users are read', storage.isAsked)
+      const closed = app.close()
+      storage.release()
+      exported.read()
+      t.equal(await endingOf(exported), 'whole')
+      t.equal(exported.text().split('\n').length, count + 1)
+      await closed
+      t.equal(log.text(), '')
+    })
+  }
 
   test(`${name}: an export that has not ended 7 seconds after its server began to close is broken off`, async (t) => {
     const storage = held(await crowd(30_000))

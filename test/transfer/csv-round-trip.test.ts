@@ -1,6 +1,6 @@
 // What an export writes as a table, an import reads back as it was.
 import fc from 'fast-check'
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import { createHostFields } from '../../lib/fields/host-fields.ts'
 import { tableColumns } from '../../lib/transfer/columns.ts'
 import { csvHeader, csvLine } from '../../lib/transfer/csv.ts'
@@ -27,6 +27,23 @@ const values = [
   { text: '"=1"' }, { text: '7' }, { text: 'true' }, { text: '01234' }, { text: 'a;=1\n- b\t"@c' }, {}
 ]
 
+/** Moves users by a table from one host to another, where they must be the same. */
+async function moved (t: Test, properties: object, users: readonly object[]) {
+  const schema = withoutType({ type: 'object', properties })
+  const [from, to] = [await testApp(t, { fields: { schema } }), await testApp(t, { fields: { schema } })]
+  for (const user of users) await from.app.users.create(withoutType(user))
+  const table = await from.call('GET', '/users/export?format=csv')
+  const importTable = (payload: string | Buffer) =>
+    to.call('POST', '/users/import?report=all', { headers: { 'content-type': 'text/csv' }, payload })
+  const answer = linesOf((await importTable(table.rawPayload)).body)
+  t.match(answer.at(-1), { summary: { created: users.length, refused: 0 } })
+  const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
+    linesOf((await call('GET', '/users/export')).body)))
+  t.equal(before?.length, users.length)
+  t.strictSame(after, before)
+  return { table: table.body, answer, importTable }
+}
+
 for (const [what, withNull] of [
   ['nullable: true', (schema: object) => ({ ...schema, nullable: true })],
   ['a list of types', (schema: { type: string }) => ({ ...schema, type: [schema.type, 'null'] })],
@@ -35,23 +52,9 @@ for (const [what, withNull] of [
   test(`fields that can be null by ${what} come back from a table as they were`, async (t) => {
     const properties = Object.fromEntries(Object.entries(kinds).map(([name, schema]) => [name, withNull(schema)]))
     const nested = { type: 'object', properties, required: ['text'], additionalProperties: false }
-    const fields = withoutType({ type: 'object', properties: { ...properties, nested } })
-    const [from, to] = [await testApp(t, {
-      fields: { schema: fields }
-    }), await testApp(t, { fields: { schema: fields } })]
-    for (const [n, own] of values.entries()) {
-      await from.app.users.create(withoutType({
-        name: 'N', email: `n${n}@example.org`, ...own, ...('text' in own && { nested: own })
-      }))
-    }
-    const table = await from.call('GET', '/users/export?format=csv')
-    const headers = { 'content-type': 'text/csv' }
-    const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
-    t.match(linesOf(answer.body), [{ summary: { created: values.length, refused: 0 } }])
-    const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
-      linesOf((await call('GET', '/users/export')).body)))
-    t.equal(before?.length, values.length)
-    t.strictSame(after, before)
+    await moved(t, { ...properties, nested }, values.map((own, n) => ({
+      name: 'N', email: `n${n}@example.org`, ...own, ...('text' in own && { nested: own })
+    })))
   })
 }
 
@@ -98,44 +101,25 @@ test('whatever values fields of any types have, they come back from a table', as
   }))
 })
 
+const named = (names: string[]) => Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+const userWith = (names: string[]) => ({
+  name: 'N', email: 'n@example.org', ...Object.fromEntries(names.map((name, n) => [name, `value\n${n}`]))
+})
+
 test('names of fields with line breaks come back from a table as they were', async (t) => {
   const names = ['two\nlines', 'three\r\n"lines", \n', '\n']
-  const fields = withoutType({
-    type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-  })
-  const [from, to] = [await testApp(t, {
-    fields: { schema: fields }
-  }), await testApp(t, { fields: { schema: fields } })]
-  const own = Object.fromEntries(names.map((name, n) => [name, `value\n${n}`]))
-  await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
-  const headers = { 'content-type': 'text/csv' }
-  const { body } = await from.call('GET', '/users/export?format=csv')
-  const answer = await to.call('POST', '/users/import?report=all', { headers, payload: body })
-  t.match(linesOf(answer.body), [{ line: 6, status: 'created' }, { summary: { created: 1, refused: 0 } }])
-  t.match(linesOf((await to.call('GET', '/users/export')).body), [own])
-  const again = await to.call('POST', '/users/import', { headers, payload: `\n"${body.slice(body.indexOf(','))}` })
-  t.match(again.json(), { code: 'validation_failed' }, 'a mark that is not closed')
+  const { table, answer, importTable } = await moved(t, named(names), [userWith(names)])
+  t.match(answer[0], { line: 6, status: 'created' })
+  t.match((await importTable(`\n"${table.slice(table.indexOf(','))}`)).json(), { code: 'validation_failed' },
+    'a mark that is not closed')
 })
 
 test('names of fields that a spreadsheet would change come back from a table as they were', async (t) => {
   const names = [' spaces ', '=SUM(A1)', "'=1", '-1', 'with "quotes", and more']
-  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-  const fields = withoutType({ type: 'object', properties })
-  const [from, to] = [await testApp(t, {
-    fields: { schema: fields }
-  }), await testApp(t, { fields: { schema: fields } })]
-  const own = Object.fromEntries(names.map((name, n) => [name, `value ${n}`]))
-  await from.app.users.create(withoutType({ name: 'N', email: 'n@example.org', ...own }))
-  const table = await from.call('GET', '/users/export?format=csv')
-  t.equal(table.body.slice(0, table.body.indexOf('\r\n')),
+  const { table } = await moved(t, named(names), [userWith(names)])
+  t.equal(table.slice(0, table.indexOf('\r\n')),
     '"id","name","email"," spaces ","\'=SUM(A1)","\'\'=1","\'-1","with ""quotes"", and more","status","statusReason",' +
     '"version","createdAt","updatedAt"')
-  const headers = { 'content-type': 'text/csv' }
-  const answer = await to.call('POST', '/users/import', { headers, payload: table.rawPayload })
-  t.match(linesOf(answer.body), [{ summary: { created: 1, refused: 0 } }])
-  const [before, after] = await Promise.all([from, to].map(async ({ call }) =>
-    linesOf((await call('GET', '/users/export')).body)))
-  t.strictSame(after, before)
 })
 
 test('a fault in a table points to the member, whatever its name', async (t) => {

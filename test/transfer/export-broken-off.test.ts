@@ -1,10 +1,12 @@
-// How exports end before their end, on each version of HTTP: visibly.
+// How exports end before their end, on each version of HTTP: visibly. And how readers hold them up.
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'tap'
+import { pacedStream } from '../../lib/http/streams/paced-stream.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { advancing } from '../helpers/advancing.ts'
@@ -12,7 +14,7 @@ import { testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { endingOf, served, turns, type Ways } from '../helpers/exchanges.ts'
 import { replaceSteadyClock } from '../helpers/steady-clock.ts'
-import { TRANSPORTS } from '../helpers/transports.ts'
+import { http1, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 /** A store that counts how many reads of all users run, and how many parts they gave. */
@@ -113,4 +115,69 @@ test('over HTTP/1.0 on a Unix socket, which has no reset, an export that is brok
   const answer = await text(socket)
   t.match(answer, /^HTTP\/1.1 200 OK\r\n/)
   t.ok(answer.split('\n').length < 3000)
+})
+
+test('a client that waits holds up the reading, and one that goes away ends it', async (t) => {
+  const storage = watched(await crowd(30_000))
+  const { send, running } = await served(t, http1, { storage })
+  const left = send('GET', '/users/export')
+  await until('it was read until the connection was full', () => storage.parts() > 0)
+  t.ok(storage.parts() < 30, 'not everything is read ahead')
+  left.cancel()
+  await until('nothing is read any more', () => storage.running() === 0)
+  t.ok(storage.parts() < 30)
+  await until('the server has noticed', () => running() === 0)
+  const whole = send('GET', '/users/export')
+  whole.read()
+  t.equal(await endingOf(whole), 'whole')
+  t.ok(whole.text().length > 30_000 * 300)
+  t.equal(storage.running(), 0)
+})
+
+test('exports hold no place of the limit of concurrent requests', async (t) => {
+  const { app, send } = await served(t, http1, { storage: await crowd(30_000), limits: { inFlight: 1 } })
+  const exported = send('GET', '/users/export')
+  await until('it has begun', () => exported.status() === 200)
+  const { key } = await app.users.apiKeys.create({ name: 'beside', scopes: ['users:read'] })
+  const headers = { authorization: `Bearer ${key}` }
+  t.equal((await app.inject({ url: '/v1/users?limit=1', headers })).statusCode, 200)
+})
+
+test('a reader that takes nothing for 30 seconds is dropped, and later if it has taken much', async (t) => {
+  const { advance } = advancing(t)
+  const gone = new AbortController()
+  const stream = pacedStream(gone, async function * (_signal, pace) {
+    for (let n = 0; n < 10; n++) yield * pace(`${n}`)
+  })
+  stream.on('error', () => {})
+  await once(stream, 'readable')
+  await advance(29_000)
+  t.equal(stream.read(), '0')
+  await advance(0)
+  await advance(29_000)
+  t.notOk(stream.destroyed)
+  await advance(1001)
+  t.ok(stream.destroyed)
+  const long = pacedStream(new AbortController(), async function * (_signal, pace) {
+    yield * pace('x'.repeat(3_000_000))
+  })
+  await once(long, 'readable')
+  const take = async () => {
+    await advance(0)
+    return Number(long.read()?.length)
+  }
+  // Two pieces were taken ahead, and each gives 6.5 seconds more.
+  t.equal(await take(), 65_536)
+  await advance(42_000)
+  t.notOk(long.destroyed)
+  for (let n = 0; n < 20; n++) t.equal(await take(), 65_536)
+  await advance(119_000)
+  t.notOk(long.destroyed)
+  await advance(1001)
+  t.ok(long.destroyed)
+  const emoji = pacedStream(new AbortController(), (_signal, pace) => pace(`x${'\u{1f98a}'.repeat(50_000)}`))
+  t.equal(await text(emoji), `x${'\u{1f98a}'.repeat(50_000)}`, 'no character is cut')
+  const late = new AbortController()
+  late.abort()
+  t.ok(pacedStream(late, async function * () {}).destroyed)
 })

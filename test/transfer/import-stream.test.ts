@@ -1,67 +1,15 @@
-// An import over sockets: lines are answered while others are sent, and how it ends before its end.
+// Imports over sockets beside others: keys that are revoked, requests and imports of the same process.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { mock } from 'node:test'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { StorageError } from '../../lib/storage/storage-error.ts'
-import { aroundCommit, usersIn } from '../helpers/around.ts'
+import { RECHECK_MS } from '../../lib/http/streams/paced-stream.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
-import { from } from '../helpers/level.ts'
 import { line, openImport } from '../helpers/open-import.ts'
 import { until } from '../helpers/until.ts'
-
-// What it waits for comes every 15 seconds.
-const waits = from('ci')
-
-test('lines are answered while others are still to come', async (t) => {
-  const host = await testApp(t)
-  const { sent, response, lines } = await openImport(host)
-  sent.write(line(1).slice(0, 10))
-  sent.write(line(1).slice(10) + line(2).slice(0, 5))
-  t.equal((await response).statusCode, 200)
-  await until('the first line is answered', () => lines().length === 1)
-  sent.write(line(2).slice(5) + line(1))
-  await until('the next ones are answered', () => lines().length === 3)
-  sent.end()
-  await once(await response, 'end')
-  t.match(lines(), [
-    { line: 1, status: 'created' }, { line: 2, status: 'created' }, { line: 3, status: 'refused' },
-    { summary: { created: 2, updated: 0, skipped: 0, refused: 1, dryRun: false } }
-  ])
-})
-
-test('what was done stays done if the connection breaks, but for a line without its end', async (t) => {
-  const host = await testApp(t)
-  const { sent, lines, response } = await openImport(host)
-  sent.write(line(1) + line(2))
-  await response
-  await until('both are answered', () => lines().length === 2)
-  sent.write(line(3) + line(4).trimEnd())
-  await until('the third one is there', async () => (await host.app.users.list()).meta.total === 3)
-  sent.destroy()
-  const again = await openImport(host, '?onConflict=skip')
-  again.sent.end([1, 2, 3, 4].map(line).join(''))
-  await once(await again.response, 'end')
-  t.match(again.lines(), [{ summary: { created: 1, skipped: 3 } }])
-})
-
-test('a storage that fails in the middle breaks the connection off', async (t) => {
-  const storage = memory()
-  aroundCommit(storage, 'users', (call, units) => usersIn(units, 'added').some(({ name }) => name === 'User 2')
-    ? Promise.reject(new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' }))
-    : call())
-  const host = await testApp(t, { storage })
-  const { sent, lines, isBroken, response } = await openImport(host)
-  sent.write(line(1))
-  await response
-  await until('the first line is answered', () => lines().length === 1)
-  sent.write(line(2))
-  await until('the client has noticed', isBroken)
-  const early = await openImport(host)
-  early.sent.end(line(2))
-  t.equal((await early.response).statusCode, 503, 'before the first answer it is an ordinary error')
-})
 
 /** A host with the bodies that have begun to come, and whether so many of them are awaited. */
 async function withBodies (t: Test, options: TestAppOptions = {}) {
@@ -93,7 +41,9 @@ test('no line is imported after the key was revoked', async (t) => {
   t.equal((await host.app.users.list()).meta.total, 1)
 })
 
-test('an idle import ends soon after its key was revoked', { skip: waits }, async (t) => {
+test('an idle import ends soon after its key was revoked', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
   const answers = [{ id: 'writer', scopes: ['users:write'] }, null]
   const { host, areAwaited, key, revoke } = await withBodies(t, { authenticate: () => answers.shift() ?? null })
   const hosted = await openImport({ ...host, key: 'a-token-of-the-host' })
@@ -104,8 +54,11 @@ test('an idle import ends soon after its key was revoked', { skip: waits }, asyn
   await revoke()
   await until('a thousand lines are answered', () => hosted.lines().length === 1000)
   t.equal(answers.length, 1, 'the host was asked once about its own token')
-  await until('the idle one has ended', idle.isBroken, 20_000)
-  await until('that of the host’s token, too', hosted.isBroken, 20_000)
+  mock.timers.tick(RECHECK_MS - 1)
+  t.strictSame([idle.isBroken(), hosted.isBroken()], [false, false])
+  mock.timers.tick(1)
+  await until('the idle one has ended', idle.isBroken)
+  await until('that of the host’s token, too', hosted.isBroken)
   t.equal(answers.length, 0, 'it was asked again')
   t.equal((await host.app.users.list()).meta.total, 1000)
 })
@@ -178,31 +131,4 @@ test('twelve imports add no more listeners to the requests of the process than o
   }
   t.equal(counts.length, 2)
   t.equal(counts[1], counts[0])
-})
-
-test('a client that does not read its answer is held up, and loses nothing', async (t) => {
-  const host = await testApp(t)
-  const { sent, response, text } = await openImport(host)
-  const count = 20_000
-  let written = 0
-  const send = async () => {
-    while (written < count) {
-      if (!sent.write(line(written++))) await once(sent, 'drain')
-    }
-    sent.end()
-  }
-  const sending = send()
-  const answer = await response
-  answer.pause()
-  let before = 0
-  await until('nobody is added any more', async () => {
-    const { meta: { total } } = await host.app.users.list({ limit: 1 })
-    const isStill = total > 0 && total === before
-    before = total
-    return isStill
-  })
-  answer.resume()
-  await sending
-  if (!answer.readableEnded) await once(answer, 'end')
-  t.match(JSON.parse(text().trimEnd().split('\n').at(-1) ?? ''), { summary: { created: count, refused: 0 } })
 })

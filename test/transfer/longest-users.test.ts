@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { databases, run } from '../helpers/cli.ts'
 import { testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
 import { linesOf } from '../helpers/import-rows.ts'
@@ -57,14 +56,5 @@ for (const [format, type] of [['ndjson', 'application/x-ndjson'], ['csv', 'text/
       { ...created, dryRun: true })
     t.strictSame(await inProcess.app.users.import(createReadStream(path), { format }), created)
     t.strictSame(linesOf((await inProcess.call('GET', '/users/export')).body), users)
-
-    const database = await databases[0]?.create(t)
-    const schema = `${path}.json`
-    await writeFile(schema, JSON.stringify(fields))
-    const cli = (...args: string[]) => run(args, { DATABASE_URL: String(database?.url) })
-    await cli('migrate')
-    t.strictSame(await cli('import', path, '--fields', schema),
-      { code: 0, out: 'created 2, updated 0, skipped 0, refused 0\n', err: '' })
-    t.strictSame(linesOf((await cli('export')).out), users)
   })
 }

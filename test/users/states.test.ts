@@ -2,7 +2,6 @@
 import { test } from 'tap'
 import type { LoggedEvent } from '../../lib/index.ts'
 import { type Call, testApp } from '../helpers/app.ts'
-import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
 /** The states of a user. Each was renamed once before it came to it. */
@@ -111,51 +110,48 @@ async function answerTo (call: Call, { method, path, body }: Row, user: User): P
   return path(user).startsWith('/users?') ? [meta.total, statusCode] : short(statusCode, code)
 }
 
-for (const store of stores) {
-  test(`every call answers for each state of a user, and records what it changed, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app, call } = await testApp(t, { storage, eventLog: true, trash: true })
-    const told: string[] = []
-    for (const type of [
-      'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored', 'user.purged'
-    ] as const) app.users.events.on(type, ({ id }) => { told.push(`${type} ${id}`) })
-    const logged: string[] = []
-    let after = 'now'
-    const news = async () => {
-      const all: LoggedEvent[] = []
-      while (true) {
-        const { data, meta } = await app.users.events.list({ after, limit: 100 })
-        all.push(...data)
-        after = meta.position ?? after
-        if (!meta.more) break
-      }
-      logged.push(...all.map(({ type, id }) => `${type} ${id}`))
-      return all
+test('every call answers for each state of a user, and records what it changed', async (t) => {
+  const { app, call } = await testApp(t, { eventLog: true, trash: true })
+  const told: string[] = []
+  for (const type of [
+    'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored', 'user.purged'
+  ] as const) app.users.events.on(type, ({ id }) => { told.push(`${type} ${id}`) })
+  const logged: string[] = []
+  let after = 'now'
+  const news = async () => {
+    const all: LoggedEvent[] = []
+    while (true) {
+      const { data, meta } = await app.users.events.list({ after, limit: 100 })
+      all.push(...data)
+      after = meta.position ?? after
+      if (!meta.more) break
     }
-    await news()
-    let n = 0
-    for (const each of ROWS) {
-      for (const [i, state] of STATES.entries()) {
-        const user = await userIn(call, state, n++)
-        await news()
-        t.strictSame(await answerTo(call, each, user), each.answers[i], `${each.name}: ${state}`)
-        const events = await news()
-        t.equal(events.map(({ type }) => type).join(' '), each.events[i], `events of ${each.name}: ${state}`)
-        t.ok(new Set(events.map(({ data }) => Object(data).version)).size <= 1, 'they are of one version')
-      }
-    }
-    await until('the listeners were called', () => told.length === logged.length)
-    t.strictSame(told.toSorted(), logged.toSorted(), 'events in process have the ids of the log')
-
+    logged.push(...all.map(({ type, id }) => `${type} ${id}`))
+    return all
+  }
+  await news()
+  let n = 0
+  for (const each of ROWS) {
     for (const [i, state] of STATES.entries()) {
-      const { id } = await userIn(call, state, n++)
-      t.equal(await app.users.isActive(id), i === 0, state)
-      const { data } = (await call('GET', '/users/deleted?limit=1')).json()
-      t.equal(data[0].id === id, state === 'put away', `the list of deleted users: ${state}`)
-      const { user } = (await call('GET', `/users/${id}/subject`)).json()
-      const shown = user === null ? null : [user.status, 'deletedAt' in user]
-      t.strictSame(shown, [['active', false], ['suspended', false], ['active', true], null][i], `subject: ${state}`)
+      const user = await userIn(call, state, n++)
+      await news()
+      t.strictSame(await answerTo(call, each, user), each.answers[i], `${each.name}: ${state}`)
+      const events = await news()
+      t.equal(events.map(({ type }) => type).join(' '), each.events[i], `events of ${each.name}: ${state}`)
+      t.ok(new Set(events.map(({ data }) => Object(data).version)).size <= 1, 'they are of one version')
     }
-    t.equal(await app.users.isActive('x'), false)
-  })
-}
+  }
+  await until('the listeners were called', () => told.length === logged.length)
+  t.strictSame(told.toSorted(), logged.toSorted(), 'events in process have the ids of the log')
+
+  for (const [i, state] of STATES.entries()) {
+    const { id } = await userIn(call, state, n++)
+    t.equal(await app.users.isActive(id), i === 0, state)
+    const { data } = (await call('GET', '/users/deleted?limit=1')).json()
+    t.equal(data[0].id === id, state === 'put away', `the list of deleted users: ${state}`)
+    const { user } = (await call('GET', `/users/${id}/subject`)).json()
+    const shown = user === null ? null : [user.status, 'deletedAt' in user]
+    t.strictSame(shown, [['active', false], ['suspended', false], ['active', true], null][i], `subject: ${state}`)
+  }
+  t.equal(await app.users.isActive('x'), false)
+})

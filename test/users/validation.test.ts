@@ -4,6 +4,7 @@ import { test } from 'tap'
 import type { User } from '../../lib/index.ts'
 import { checkEmail, checkName } from '../../lib/core/text.ts'
 import { testApp } from '../helpers/app.ts'
+import { from } from '../helpers/level.ts'
 import { stores } from '../helpers/stores.ts'
 
 test('normalises valid names and refuses the others', (t) => {
@@ -11,20 +12,22 @@ test('normalises valid names and refuses the others', (t) => {
     const result = checkName(text)
     return 'value' in result ? result.value : result.code
   }
-  t.equal(name('A'), 'A')
-  t.equal(name('  A  B\u00a0\u3000\t\n'), 'A  B', 'only the ends are trimmed')
-  t.equal(name('e\u0301'), 'é', 'kept in NFC')
-  t.equal(name(''), 'too_short')
-  t.equal(name(' \n '), 'too_short')
-  t.equal(name('x'.repeat(200)), 'x'.repeat(200))
-  t.equal(name('x'.repeat(201)), 'too_long')
-  t.equal(name('🦊'.repeat(200)), '🦊'.repeat(200), 'code points, not UTF-16 units')
-  t.equal(name('🦊'.repeat(201)), 'too_long')
-  t.equal(name('e\u0301'.repeat(200)), 'é'.repeat(200), 'counted after NFC')
-  t.equal(name(` ${'x'.repeat(200)} `), 'x'.repeat(200), 'counted after trimming')
-  t.equal(name(`${' '.repeat(5000)}x`), 'x', 'however much is trimmed')
-  t.equal(name('\u03b1\u0313\u0300\u0345'.repeat(200)), 'ᾂ'.repeat(200), 'four characters that become one')
-  t.equal(name('\u{11d05}'.repeat(201)), 'too_long')
+  for (const [text, expected, what] of [
+    ['A', 'A', 'one letter'],
+    ['  A  B\u00a0\u3000\t\n', 'A  B', 'only the ends are trimmed'],
+    ['e\u0301', 'é', 'kept in NFC'],
+    ['', 'too_short', 'nothing'],
+    [' \n ', 'too_short', 'nothing is left'],
+    ['x'.repeat(200), 'x'.repeat(200), 'the longest'],
+    ['x'.repeat(201), 'too_long', 'one more'],
+    ['🦊'.repeat(200), '🦊'.repeat(200), 'code points, not UTF-16 units'],
+    ['🦊'.repeat(201), 'too_long', 'one more'],
+    ['e\u0301'.repeat(200), 'é'.repeat(200), 'counted after NFC'],
+    [` ${'x'.repeat(200)} `, 'x'.repeat(200), 'counted after trimming'],
+    [`${' '.repeat(5000)}x`, 'x', 'however much is trimmed'],
+    ['\u03b1\u0313\u0300\u0345'.repeat(200), 'ᾂ'.repeat(200), 'four characters that become one'],
+    ['\u{11d05}'.repeat(201), 'too_long', 'more that NFC leaves']
+  ] as const) t.equal(name(text), expected, what)
   for (const text of ['a\0b', 'a\x07b', 'a\nb', 'a\x7fb', 'a\x85b', '\ud800', 'a\udfff', '\udc00\ud800']) {
     t.equal(name(text), 'characters', JSON.stringify(text))
   }
@@ -34,14 +37,7 @@ test('normalises valid names and refuses the others', (t) => {
     '\u{e0001}', '\u{e0100}', '\u0301', '\u202e\u202c', '\u2028\u200b'
   ]) { t.equal(name(text), 'too_short', encodeURIComponent(text)) }
   for (const text of [
-    'Zoë',
-    '李雷',
-    'مريم',
-    'O’Brien',
-    '👩‍👩‍👧',
-    '\u202eabc',
-    "Robert'); DROP TABLE users; --",
-    '<script>'
+    'Zoë', '李雷', 'مريم', 'O’Brien', '👩‍👩‍👧', '\u202eabc', "Robert'); DROP TABLE users; --", '<script>'
   ]) { t.equal(name(text), text.normalize('NFC')) }
   t.end()
 })
@@ -53,48 +49,14 @@ test('accepts valid e-mail addresses and refuses the others', (t) => {
   }
   const label = 'd'.repeat(63)
   for (const text of [
-    'a@b.co',
-    'A.b+c@x-y.example',
-    "!#$%&'*+/=?^_`{|}~-@b.co",
-    `${'l'.repeat(64)}@b.co`,
-    `a@${label}.${label}.${label}.${'d'.repeat(60)}`,
-    'a@1.2a',
-    'a@1.b',
-    'a@b.xn--p1ai',
-    '1@b.c'
+    'a@b.co', 'A.b+c@x-y.example', "!#$%&'*+/=?^_`{|}~-@b.co", `${'l'.repeat(64)}@b.co`,
+    `a@${label}.${label}.${label}.${'d'.repeat(60)}`, 'a@1.2a', 'a@1.b', 'a@b.xn--p1ai', '1@b.c'
   ]) { t.equal(email(text), text) }
   t.equal(email(' \ta@b.co\n'), 'a@b.co')
   for (const text of [
-    '',
-    '@',
-    'a',
-    'a@',
-    '@b.co',
-    'a@b',
-    'a@1.2',
-    'a@127.0.0.1',
-    'a@b.c.0',
-    'a@b.',
-    'a@.co',
-    'a@b..co',
-    'a@-b.co',
-    'a@b-.co',
-    '.a@b.co',
-    'a.@b.co',
-    'a..b@c.de',
-    'a@b@c.de',
-    'a b@c.de',
-    'a@b c.de',
-    '"a"@b.co',
-    'a@[1.2.3.4]',
-    'é@b.co',
-    'a@bé.co',
-    'a@b.co\0',
-    'a\n@b.co',
-    'a,b@c.de',
-    'a@b_c.de',
-    `a@${'d'.repeat(64)}.co`,
-    'Ann <a@b.co>',
+    '', '@', 'a', 'a@', '@b.co', 'a@b', 'a@1.2', 'a@127.0.0.1', 'a@b.c.0', 'a@b.', 'a@.co', 'a@b..co', 'a@-b.co',
+    'a@b-.co', '.a@b.co', 'a.@b.co', 'a..b@c.de', 'a@b@c.de', 'a b@c.de', 'a@b c.de', '"a"@b.co', 'a@[1.2.3.4]',
+    'é@b.co', 'a@bé.co', 'a@b.co\0', 'a\n@b.co', 'a,b@c.de', 'a@b_c.de', `a@${'d'.repeat(64)}.co`, 'Ann <a@b.co>',
     '\ud800@b.co'
   ]) { t.equal(email(text), 'format', JSON.stringify(text)) }
   t.equal(email(`${'l'.repeat(65)}@b.co`), 'too_long')
@@ -135,7 +97,8 @@ for (const store of stores) {
           (found.statusCode === 400 || found.json().data.some(({ id }: User) => id === user.id))
         )
       }),
-      { numRuns: 300 }
+      // What a store does with a text depends on few characters.
+      { numRuns: from('nightly') === false ? 300 : 100 }
     )
     t.equal(await statusOf('{"name":"\\ud800","email":"s@example.org"}'), 400)
     t.equal(await statusOf('{"name":"a\\u0000b","email":"s@example.org"}'), 400)
@@ -173,33 +136,5 @@ test('lists at most 50 faults, then says how many there are', async (t) => {
     const detail = `The request has ${count} faults; the first 50 are named in errors.`
     t.strictSame(others, { statusCode: 400, code: 'validation_failed', detail, errors: 50 }, path.slice(0, 20))
     t.ok(bytes < 5000, `${bytes} bytes`)
-  }
-})
-
-test('a search has 2 letters or digits to 254 characters, or 1 of Han, Hangul or kana', async (t) => {
-  const { call } = await testApp(t)
-  const detail = 'must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana'
-  const TOO_SHORT = [{ parameter: 'q', code: 'too_short', detail }]
-  for (const [text, faults] of [
-    ['가'.repeat(254), undefined],
-    ['\u{10428}'.repeat(254), undefined],
-    ['🦊'.repeat(254), TOO_SHORT],
-    ['가'.repeat(255), [{ parameter: 'q', code: 'too_long', detail: 'must have at most 254 characters' }]],
-    ['李', undefined],
-    ['か', undefined],
-    ['ｶ', undefined],
-    ['한', undefined],
-    ['ㄱ', undefined],
-    ['ß', undefined],
-    ['a', TOO_SHORT],
-    ['e\u0301', TOO_SHORT],
-    ['a\u200b', TOO_SHORT],
-    ['\u200b\u0301', TOO_SHORT],
-    ['ก', TOO_SHORT]
-  ] as const) {
-    const response = await call('GET', `/users?q=${encodeURIComponent(text)}`)
-    t.strictSame([response.statusCode, response.json().errors], [faults === undefined ? 200 : 400, faults], text)
-    const headers = Object.entries(response.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')
-    t.ok(headers.length < 4096, `${headers.length} bytes of headers`)
   }
 })

@@ -3,21 +3,12 @@ import type { LookupFunction } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test, type Test } from 'tap'
 import { createGate, sharesOf } from '../../lib/webhooks/bounds.ts'
-import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
+import { webhooks } from '../../lib/webhooks.ts'
 import { createTargets } from '../../lib/webhooks/targets.ts'
 import { testApp } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts'
-
-const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
-const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
-
-async function hooked (t: Test, options: WebhooksOptions = {}) {
-  const host = await testApp(t, { eventLog: true })
-  await host.app.register(webhooks, { ...LOOPBACK, ...options })
-  await host.app.ready()
-  return host
-}
+import { hooked, LOOPBACK, user } from './hooked.ts'
 
 /** A receiver that answers nobody, until it is told to. */
 async function startHanging (t: Test) {

@@ -4,18 +4,16 @@ import { test, type Test } from 'tap'
 import type { Scope } from '../../lib/api-keys/scopes.ts'
 import { EVENT_TYPES } from '../../lib/events/types.ts'
 import { readScopeOf } from '../../lib/events/type-scopes.ts'
-import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
-import { testApp } from '../helpers/app.ts'
+import type { WebhooksOptions } from '../../lib/webhooks.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
+import { hooked } from './hooked.ts'
 
 const url = 'http://127.0.0.1:1/'
 const READS: Scope[] = ['users:read', 'keys:read', 'webhooks:read']
 
-async function hooked (t: Test, options: WebhooksOptions = {}) {
-  const host = await testApp(t, { eventLog: true })
-  await host.app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'], ...options })
-  await host.app.ready()
+async function keyed (t: Test, options: WebhooksOptions = {}) {
+  const host = await hooked(t, options)
   /** Calls with a key that may write webhooks, and has these scopes. */
   const withScopes = async (...scopes: Scope[]) => {
     const { key } = await host.app.users.apiKeys.create({ name: 'key', scopes: ['webhooks:write', ...scopes] })
@@ -36,7 +34,7 @@ test('every type of events needs a scope', (t) => {
 })
 
 test('a key is refused events that it may not read, and gets its own if it asks for none', async (t) => {
-  const { app, withScopes } = await hooked(t)
+  const { app, withScopes } = await keyed(t)
   const call = await withScopes('users:read')
   const refused = await call('POST', '/webhooks', { url, types: ['user.*', 'api_key.*', 'webhook.disabled'] })
   t.equal(refused.challenge, 'webhooks:write users:read keys:read webhooks:read')
@@ -67,7 +65,7 @@ test('a key is refused events that it may not read, and gets its own if it asks 
 })
 
 test('a key of few scopes can make no webhook of others send elsewhere, more, or again', async (t) => {
-  const { app, withScopes } = await hooked(t)
+  const { app, withScopes } = await keyed(t)
   const receiver = await startReceiver(t)
   receiver.answer = (response) => { response.writeHead(500).end() }
   const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created', 'api_key.revoked'] })
@@ -107,7 +105,7 @@ test('a key of few scopes can make no webhook of others send elsewhere, more, or
 test('a webhook that gets other events while a key changes it is judged as it is then', async (t) => {
   const held: Array<() => void> = []
   const lookup: LookupFunction = (_name, _options, callback) => held.push(() => callback(null, '127.0.0.1', 4))
-  const { app, withScopes } = await hooked(t, { lookup })
+  const { app, withScopes } = await keyed(t, { lookup })
   const { id } = await app.webhooks.create({ url, types: ['api_key.*'] })
   const call = await withScopes('keys:read')
   const changing = call('PATCH', `/webhooks/${id}`, { url: 'http://other.test/' })
@@ -119,7 +117,7 @@ test('a webhook that gets other events while a key changes it is judged as it is
 })
 
 test('a write without webhooks:read shows of a webhook and of a delivery their ids and times', async (t) => {
-  const { app, withScopes } = await hooked(t)
+  const { app, withScopes } = await keyed(t)
   const receiver = await startReceiver(t)
   const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.*'], description: 'CRM' })
   await app.users.create({ name: 'Ann', email: 'ann@example.org' })

@@ -5,16 +5,13 @@ import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { webhooks } from '../../lib/webhooks.ts'
-import { testApp } from '../helpers/app.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
+import { hooked, user } from './hooked.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', 'helpers', 'deliver-webhooks.mjs')
-const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
-const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
 
 const places = [
   {
@@ -44,8 +41,7 @@ async function deliverer (t: Test, args: string[]) {
 for (const place of places) {
   test(`three processes deliver each event once while nobody dies, on ${place.name}`, async (t) => {
     const { storage, args } = await place.create(t)
-    const { app } = await testApp(t, { storage, eventLog: true })
-    await app.register(webhooks, { ...LOOPBACK, deliver: false })
+    const { app } = await hooked(t, { deliver: false }, { storage })
     const receiver = await startReceiver(t)
     await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
     const children = await Promise.all([1, 2, 3].map(() => deliverer(t, args)))
@@ -60,8 +56,7 @@ for (const place of places) {
 
   test(`a process that dies in the middle of its attempts leaves them to others, on ${place.name}`, async (t) => {
     const { storage, args } = await place.create(t)
-    const { app } = await testApp(t, { storage, eventLog: true })
-    await app.register(webhooks, { ...LOOPBACK, deliver: false })
+    const { app } = await hooked(t, { deliver: false }, { storage })
     const receiver = await startReceiver(t)
     // It answers nobody until the first process is dead.
     receiver.answer = () => {}

@@ -1,15 +1,13 @@
 // Contract §8: webhooks that are created, and secrets that are rotated, with an Idempotency-Key.
 import { test } from 'tap'
-import { webhooks } from '../../lib/webhooks.ts'
-import { testApp } from '../helpers/app.ts'
 import { stores } from '../helpers/stores.ts'
+import { hooked } from './hooked.ts'
 
 const INPUT = { url: 'http://127.0.0.1:9/', description: 'CRM' }
 
 for (const store of stores) {
   test(`a repetition makes no second webhook or secret, and shows none, on ${store.name}`, async (t) => {
-    const { app, call } = await testApp(t, { eventLog: true, storage: await store.create(t) })
-    await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
+    const { app, call } = await hooked(t, {}, { storage: await store.create(t) })
     const send = async (path: string, key: string, payload: object) => {
       const answer = await call('POST', path, { headers: { 'idempotency-key': key }, payload })
       const { secret, ...body } = answer.json()

@@ -1,21 +1,14 @@
 // Contract §14: webhooks over HTTP.
 import Fastify from 'fastify'
-import { test, type Test } from 'tap'
+import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { idAt, newId } from '../../lib/core/ids.ts'
 import users from '../../lib/index.ts'
-import { webhooks, type WebhooksOptions } from '../../lib/webhooks.ts'
-import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { webhooks } from '../../lib/webhooks.ts'
+import { testApp } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
-
-const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
-
-async function hooked (t: Test, options: WebhooksOptions = LOOPBACK, given: TestAppOptions = {}) {
-  const host = await testApp(t, { eventLog: true, ...given })
-  await host.app.register(webhooks, options)
-  return host
-}
+import { hooked, LOOPBACK } from './hooked.ts'
 
 test('a webhook is created, read, listed, changed and deleted', async (t) => {
   const { call } = await hooked(t)
@@ -103,7 +96,7 @@ test('what a webhook can not be made of', async (t) => {
 
 test('replays that the log can’t give', async (t) => {
   const storage = memory()
-  const { app, call } = await hooked(t, LOOPBACK, { storage })
+  const { app, call } = await hooked(t, {}, { storage })
   const { id } = (await call('POST', '/webhooks', { payload: { url: 'http://127.0.0.1:1/', enabled: false } })).json()
   const first = idAt('evt', Date.now() - 1, 0)
   await app.users.create({ name: 'Ann', email: 'ann@example.org' })
@@ -197,7 +190,8 @@ test('what it needs', async (t) => {
   await t.rejects(async () => alone.register(webhooks), /register fastify-users first: there is no app\.users/)
   const unlogged = await testApp(t)
   await t.rejects(async () => unlogged.app.register(webhooks), /fastify-users needs the option eventLog/)
-  const twice = await hooked(t)
+  const twice = await testApp(t, { eventLog: true })
+  await twice.app.register(webhooks)
   await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks exists already/)
   const wrong = await testApp(t, { eventLog: true })
   const options: object = { allowedNetworks: ['10.0.0.1'], x: 1, retention: 5 }

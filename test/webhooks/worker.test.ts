@@ -1,6 +1,6 @@
 // The work of one process: slow receivers, erasure, its end.
 import Fastify from 'fastify'
-import { test, type Test } from 'tap'
+import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
@@ -9,24 +9,12 @@ import { sharesOf } from '../../lib/webhooks/bounds.ts'
 import { createWebhooksService } from '../../lib/webhooks/service.ts'
 import { createTargets } from '../../lib/webhooks/targets.ts'
 import { createWorker } from '../../lib/webhooks/worker.ts'
-import { webhooks } from '../../lib/webhooks.ts'
-import { testApp, type TestAppOptions } from '../helpers/app.ts'
 import { aroundCommit } from '../helpers/around.ts'
 import { captureLog } from '../helpers/log.ts'
 import { deliveryOf, webhookOf } from '../helpers/records.ts'
-import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
-
-const LOOPBACK = { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] }
-const user = (n: number) => ({ name: `User ${n}`, email: `user${n}@example.org` })
-
-async function hooked (t: Test, options: TestAppOptions = {}) {
-  const host = await testApp(t, { eventLog: true, ...options })
-  await host.app.register(webhooks, LOOPBACK)
-  await host.app.ready()
-  return host
-}
+import { hooked, user } from './hooked.ts'
 
 test('an endpoint that does not answer holds no other back, and gets five at a time', async (t) => {
   const { app } = await hooked(t)
@@ -81,7 +69,7 @@ test('what was erased meanwhile is not sent', async (t) => {
 
 test('a webhook whose events were pruned goes on with the oldest ones', async (t) => {
   const storage = memory()
-  const { app } = await hooked(t, { storage })
+  const { app } = await hooked(t, {}, { storage })
   const receiver = await startReceiver(t)
   const { id } = await app.webhooks.create({ url: receiver.url, enabled: false })
   for (let n = 0; n < 5; n++) await app.users.create(user(n))
@@ -94,7 +82,7 @@ test('a webhook whose events were pruned goes on with the oldest ones', async (t
 
 test('an event that is no longer kept can’t be delivered', async (t) => {
   const storage = memory()
-  const { app } = await hooked(t, { storage })
+  const { app } = await hooked(t, {}, { storage })
   const receiver = await startReceiver(t)
   receiver.answer = (response) => { response.writeHead(500).end() }
   const { id } = await app.webhooks.create({ url: receiver.url })
@@ -144,7 +132,7 @@ test('an attempt that others kept from beginning counts for nothing, and is made
 test('an outage of the storage is logged once, and its end', async (t) => {
   const storage = memory()
   const { stream, entries } = captureLog()
-  const { app } = await hooked(t, { storage, server: { logger: { level: 'info', stream } } })
+  const { app } = await hooked(t, {}, { storage, server: { logger: { level: 'info', stream } } })
   const receiver = await startReceiver(t)
   await app.webhooks.create({ url: receiver.url })
   const { list } = storage
@@ -161,25 +149,23 @@ test('an outage of the storage is logged once, and its end', async (t) => {
   t.strictSame(told, [[40, 'could not deliver webhooks; trying again'], [30, 'webhooks are delivered again']])
 })
 
-for (const store of stores) {
-  test(`close() ends what is under way, and leaves the rest, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const receiver = await startReceiver(t)
-    const waiting: Array<() => void> = []
-    receiver.answer = (response) => waiting.push(() => { response.writeHead(204).end() })
-    const { app } = await hooked(t, { storage })
-    const { id } = await app.webhooks.create({ url: receiver.url })
-    for (let n = 0; n < 8; n++) await app.users.create(user(n))
-    await until('five are under way', () => waiting.length === 5)
-    const kept = new Map<string, string>()
-    storeEnds(storage, kept)
-    const closed = app.close()
-    for (const end of waiting) end()
-    await closed
-    t.equal(receiver.received.length, 5, 'nothing new was begun')
-    t.strictSame([...kept.values()], Array(5).fill('succeeded'), `of ${id}`)
-  })
-}
+test('close() ends what is under way, and leaves the rest', async (t) => {
+  const storage = memory()
+  const receiver = await startReceiver(t)
+  const waiting: Array<() => void> = []
+  receiver.answer = (response) => waiting.push(() => { response.writeHead(204).end() })
+  const { app } = await hooked(t, {}, { storage })
+  const { id } = await app.webhooks.create({ url: receiver.url })
+  for (let n = 0; n < 8; n++) await app.users.create(user(n))
+  await until('five are under way', () => waiting.length === 5)
+  const kept = new Map<string, string>()
+  storeEnds(storage, kept)
+  const closed = app.close()
+  for (const end of waiting) end()
+  await closed
+  t.equal(receiver.received.length, 5, 'nothing new was begun')
+  t.strictSame([...kept.values()], Array(5).fill('succeeded'), `of ${id}`)
+})
 
 /** Notes with which status deliveries are kept. */
 function storeEnds (storage: Storage, kept: Map<string, string>): void {

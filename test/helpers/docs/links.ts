@@ -53,6 +53,7 @@ export function anchorsOf ({ prose }: Page): Set<string> {
 /** What is wrong with the links of these pages, each with its page and line. */
 export async function brokenLinks (pages: readonly Page[]): Promise<string[]> {
   const broken: string[] = []
+  const known = new Map<string, Set<string>>()
   for (const page of pages) {
     for (const { line, target, path, anchor } of linksOf(page)) {
       if (path === null) continue
@@ -61,7 +62,9 @@ export async function brokenLinks (pages: readonly Page[]): Promise<string[]> {
       if (leaves) broken.push(`${where}: the site has what is in docs/ alone; link to it on GitHub`)
       else if (!existsSync(join(ROOT, path))) broken.push(`${where}: there is no ${path}`)
       else if (path.endsWith('.md') && anchor !== '') {
-        if (!anchorsOf(await readPage(path)).has(anchor)) broken.push(`${where}: there is no such heading`)
+        const anchors = known.get(path) ?? anchorsOf(await readPage(path))
+        known.set(path, anchors)
+        if (!anchors.has(anchor)) broken.push(`${where}: there is no such heading`)
       }
     }
   }

@@ -35,10 +35,10 @@ start () {
     mkdir -p "$MACHINE/var/lib/fastify-users"; cd "$MACHINE/var/lib/fastify-users"
     exec "$NODE" "$MACHINE/srv/fastify-users/.build/examples/standalone/server.js" >> "$MACHINE/log" 2>&1 ) &
   echo $! > "$MACHINE/pid"
-  for _ in $(seq 600); do
+  for _ in $(seq 150); do
     if command curl --silent --fail --output /dev/null "$ORIGIN/ready"; then return 0; fi
     kill -0 "$(cat "$MACHINE/pid")" 2> /dev/null || break
-    sleep 0.05
+    sleep 0.2
   done
   echo 'the service does not start'; tail -n 20 "$MACHINE/log"; return 1
 }

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import Fastify, { type FastifyInstance } from 'fastify'
 import users, { type FieldsJsonSchema, type Scope } from 'fastify-users'
@@ -7,6 +9,7 @@ import { postgres } from 'fastify-users/adapters/postgres'
 import type { Test } from 'tap'
 import { buildApp } from '../../../examples/standalone/app.ts'
 import { readConfig } from '../../../examples/standalone/config.ts'
+import { plainNode } from '../plain-node.ts'
 import { pgUrl, sql, temporaryDirectory } from '../stores.ts'
 
 const ALL_SCOPES: Scope[] = [
@@ -39,19 +42,32 @@ export type ServiceKind = 'plain' | 'fields'
 /** What the commands and the SQL of a page run against. All of it starts when asked for, and ends with the test. */
 export interface Sandbox {
   directory: string
+  /** The address of the process that runs the command line. */
+  commandLine: string
   /** The running service, with its first key. */
   service (kind: ServiceKind): Promise<{ origin: string, key: string }>
   /** A migrated PostgreSQL database. */
   postgresUrl (): Promise<string>
 }
 
-function once<Value> (make: () => Promise<Value>): () => Promise<Value> {
+function makeOnce<Value> (make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => (made ??= make())
 }
 
+/** Starts the process that runs the command line for every page: its address, and what ends it. */
+export async function startCommandLine (): Promise<{ url: string, end: () => void }> {
+  const [node, args] = plainNode(join(import.meta.dirname, 'command-line.mjs'))
+  const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [url] = await once(child.stdout, 'data')
+  return { url: String(url).trim(), end: () => child.kill() }
+}
+
 /** Makes the sandbox of a page. */
-export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJsonSchema>): Promise<Sandbox> {
+export async function createSandbox (
+  t: Test,
+  { commandLine, loadFields }: { commandLine: string, loadFields: () => Promise<FieldsJsonSchema> }
+): Promise<Sandbox> {
   const directory = await temporaryDirectory(t)
 
   async function start (app: FastifyInstance): Promise<{ origin: string, key: string }> {
@@ -84,8 +100,8 @@ export async function createSandbox (t: Test, loadFields: () => Promise<FieldsJs
   }
 
   const services = {
-    plain: once(startStandalone),
-    fields: once(async () => start(await hostWithFields(await loadFields())))
+    plain: makeOnce(startStandalone),
+    fields: makeOnce(async () => start(await hostWithFields(await loadFields())))
   }
-  return { directory, service: (kind) => services[kind](), postgresUrl: once(createDatabase) }
+  return { directory, commandLine, service: (kind) => services[kind](), postgresUrl: makeOnce(createDatabase) }
 }

@@ -4,14 +4,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Answer } from './answers.ts'
 import { checkCommand, type Command, commandsOf, isRun } from './commands.ts'
-import { type Block, ROOT } from './pages.ts'
+import type { Block } from './pages.ts'
 import type { Sandbox, ServiceKind } from './sandbox.ts'
-
-const CLI = join(ROOT, 'dist', 'cli', 'main.js')
 
 /**
  * What stands before each command: the variables of the commands before it, a `curl` that writes down what was
- * answered, and an `npx` that runs the command line of this repository.
+ * answered, and an `npx` that has the command line of this repository run by `command-line.mjs`.
  */
 const BEFORE = `
 [ ! -f .variables ] || . ./.variables 2>/dev/null
@@ -21,7 +19,10 @@ curl () {
   cat .body
   return $code
 }
-npx () { shift; "$NODE" "${CLI}" "$@"; }
+npx () {
+  shift
+  eval "$({ env -0; printf '\\0'; printf '%s\\0' "$@"; } | command curl --silent --data-binary @- "$COMMAND_LINE")"
+}
 `
 const BEHIND = '\ncode=$?\ndeclare -p > .variables\nexit $code\n'
 
@@ -75,8 +76,10 @@ export function createShell (sandbox: Sandbox, known: ReadonlyMap<string, string
   }
 
   async function bash (script: string): Promise<{ code: number, output: string }> {
-    const { directory: cwd } = sandbox
-    const env = { PATH: process.env['PATH'], HOME: cwd, NODE: process.execPath, DATABASE_URL: 'sqlite:data/users.db' }
+    const { directory: cwd, commandLine } = sandbox
+    const env = {
+      PATH: process.env['PATH'], HOME: cwd, DATABASE_URL: 'sqlite:data/users.db', COMMAND_LINE: commandLine
+    }
     const child = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += String(chunk) })

@@ -1,14 +1,18 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import type { FieldsJsonSchema } from 'fastify-users'
 import ts from 'typescript'
+import { plainNode } from '../plain-node.ts'
 import { at, type Block, type Page, ROOT } from './pages.ts'
 
-const OPTIONS: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.NodeNext,
-  moduleDetection: ts.ModuleDetectionKind.Force,
+const COMPILER = join(ROOT, 'node_modules', 'typescript-7', 'bin', 'tsc')
+const OPTIONS = {
+  target: 'es2023',
+  module: 'nodenext',
+  moduleDetection: 'force',
   types: ['node'],
   strict: true,
   skipLibCheck: true,
@@ -100,31 +104,24 @@ async function writeProject (root: string, modules: readonly Module[]): Promise<
   return folder
 }
 
-/** Makes a compiler of some modules as one program, which writes their JavaScript and gives what is wrong with them. */
-function createCompiler (folder: string): (modules: readonly Module[]) => string[] {
-  // What is parsed once serves every program.
-  const parsed = new Map<string, ts.SourceFile | undefined>()
-  const host = ts.createCompilerHost(OPTIONS)
-  const parse = host.getSourceFile
-  host.getCurrentDirectory = () => folder
-  host.getSourceFile = (name, ...options) => {
-    if (!parsed.has(name)) parsed.set(name, parse(name, ...options))
-    return parsed.get(name)
-  }
-
-  return (modules) => {
-    const rootNames = ['index.ts', ...modules.map(({ path }) => path)].map((path) => join(folder, path))
-    const program = ts.createProgram({ rootNames, options: OPTIONS, host })
-    return modules.flatMap(({ block, path, shift }) => {
-      const file = program.getSourceFile(join(folder, path))
-      program.emit(file)
-      const faults = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
-      return faults.map(({ start = 0, messageText }) => {
-        const line = block.line + 1 - shift + (file?.getLineAndCharacterOfPosition(start).line ?? 0)
-        return `${at({ page: block.page, line })}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
-      })
-    })
-  }
+/** Compiles modules as one program, which writes their JavaScript, and gives what is wrong with them. */
+async function compile (folder: string, name: string, modules: readonly Module[]): Promise<string[]> {
+  const files = ['index.ts', ...modules.map(({ path }) => path)]
+  await writeFile(join(folder, name), JSON.stringify({ compilerOptions: OPTIONS, files }))
+  const [node, args] = plainNode(COMPILER, '-p', name, '--pretty', 'false')
+  const child = spawn(node, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => { output += text })
+  await once(child, 'close')
+  // What follows is indented, and says more of the fault.
+  const faults = output.split(/\n(?! |$)/).filter((text) => text.trim() !== '')
+  return faults.map((fault) => {
+    const [, path, line, message = ''] = /^(.+?)\((\d+),\d+\): error \w+: (.*)/s.exec(fault) ?? []
+    const wrong = modules.find((each) => each.path === path)
+    if (wrong === undefined) return fault
+    const { block, shift } = wrong
+    return `${at({ page: block.page, line: block.line + Number(line) - shift })}: ${message.trim()}`
+  })
 }
 
 /** A project with the TypeScript of the pages, compiled. */
@@ -149,7 +146,8 @@ export async function compileBlocks (pages: readonly Page[]): Promise<Project> {
     const seen = augmentationsOf(each, modules)
     programs.set(seen, [...programs.get(seen) ?? [], each])
   }
-  const faults = [...programs.values()].flatMap(createCompiler(folder))
+  const compiled = [...programs.values()].map((each, i) => compile(folder, `program-${i}.json`, each))
+  const faults = (await Promise.all(compiled)).flat()
   const load = (path: string) => import(join(folder, path.replace(/\.ts$/, '.js')))
   return {
     faults,

@@ -20,7 +20,7 @@ import { CONNECTIONS } from './steps.ts'
 
 const LOCK_TIMEOUT_MS = 60_000
 
-type Query = (sql: string, params?: readonly unknown[]) => Promise<Row[]>
+export type Query = (sql: string, params?: readonly unknown[]) => Promise<Row[]>
 
 /** A database for histories: several connections of plain SQL, and the compaction of a storage. */
 export interface HistoryDatabase {

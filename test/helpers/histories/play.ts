@@ -1,6 +1,5 @@
 import { USER_COLUMN_LIST } from '../plain-users.ts'
-import { checkPages, type CheckedPages } from './check.ts'
-import type { HistoryDatabase } from './databases.ts'
+import type { HistoryDatabase, Query } from './databases.ts'
 import { type Step, TENANTS } from './steps.ts'
 
 /** The distance of two positions, so that inserted ids lie between others. */
@@ -16,6 +15,35 @@ const NOW = "'2026-01-01T00:00:00.000Z'"
 /** True if a statement conflicted with another transaction: that of its connection is over then. */
 function isConflict (error: unknown): boolean {
   return ['40001', '40P01', 'SQLITE_BUSY'].includes(String(Object(error).code))
+}
+
+/** `at`: where one of the pages begins, from 0 to 9999, as a share of all users. `tenant`: undefined for all users. */
+type CheckedPages = Pick<Extract<Step, { kind: 'check' }>, 'order' | 'at' | 'limit' | 'tenant'>
+
+/**
+ * Compares pages with `count(*)` and OFFSET. In its transaction a connection sees one snapshot, or no other connection
+ * commits meanwhile. @throws Error for a wrong total or page
+ */
+async function checkPages (database: HistoryDatabase, query: Query, checked: CheckedPages): Promise<void> {
+  const { table, page } = database
+  const { order, at, limit, tenant } = checked
+  const from = `FROM ${table}${tenant === undefined ? '' : ` WHERE tenant = '${tenant}'`}`
+  const total = Number((await query(`SELECT count(*) AS n ${from}`))[0]?.['n'])
+  for (const offset of [0, Math.floor(at / 9999 * total), Math.max(0, total - limit), total + 3]) {
+    const expected = await query(`SELECT id ${from} ORDER BY id ${order} LIMIT ${limit} OFFSET ${offset}`)
+    const { sql, params } = page({ order, limit, offset, tenant })
+    const [row] = await query(sql, params)
+    const items = row?.['items'] ?? []
+    // pg parses JSON by itself.
+    const list: unknown[][] = typeof items === 'string' ? JSON.parse(items) : Object(items)
+    const ids = list.map(([id]) => id)
+    const counted = Number(row?.['counted']) + Number(row?.['tail'])
+    if (counted === total && JSON.stringify(ids) === JSON.stringify(expected.map(({ id }) => id))) continue
+    const [first] = expected
+    throw new Error(`page of ${tenant ?? 'all'} ${order} from ${offset}, ${limit} long: ` +
+      `total ${counted} instead of ${total}, ` +
+      `${ids.length} instead of ${expected.length} users, from ${String(ids[0])} instead of ${String(first?.['id'])}`)
+  }
 }
 
 /** Plays steps on a database. `connections[i]` has a transaction open while `open[i]` is true. */
@@ -92,20 +120,12 @@ class Player {
       WHERE id >= ${low} AND id <= ${high} AND ${character} % ${nth} = 0${lock})`)
   }
 
-  async #changeIds (on: number, at: number): Promise<void> {
+  /** Sets a column of five users. */
+  async #change (on: number, at: number, column: 'id' | 'tenant', value: string): Promise<void> {
     const { isSqlite, table, id } = this.#database
     const lock = isSqlite ? '' : ' FOR UPDATE SKIP LOCKED'
-    const newId = `substr(id, 1, 15) || '${String(++this.#unique).padStart(9, '0')}' || substr(id, 25)`
-    await this.query(on, `UPDATE ${table} SET id = ${newId} WHERE id IN (SELECT id FROM ${table}
+    await this.query(on, `UPDATE ${table} SET ${column} = ${value} WHERE id IN (SELECT id FROM ${table}
       WHERE id >= ${id(String(at * RANGE_SPACE))} ORDER BY id LIMIT 5${lock})`)
-  }
-
-  async #changeTenants (on: number, at: number): Promise<void> {
-    const { isSqlite, table, id } = this.#database
-    const lock = isSqlite ? '' : ' FOR UPDATE SKIP LOCKED'
-    await this.query(on, `UPDATE ${table} SET tenant = CASE tenant WHEN 'large' THEN 'larger' ELSE 'large' END
-      WHERE id IN (SELECT id FROM ${table}
-        WHERE id >= ${id(String(at * RANGE_SPACE))} ORDER BY id LIMIT 5${lock})`)
   }
 
   async #truncate (on: number): Promise<void> {
@@ -123,8 +143,12 @@ class Player {
         this.#newest += step.count
         return this.#insert(step.on, step.count, `${this.#newest - step.count} + value`)
       case 'delete': return this.#delete(step)
-      case 'changeIds': return this.#changeIds(step.on, step.at)
-      case 'changeTenants': return this.#changeTenants(step.on, step.at)
+      case 'changeIds': {
+        const newId = `substr(id, 1, 15) || '${String(++this.#unique).padStart(9, '0')}' || substr(id, 25)`
+        return this.#change(step.on, step.at, 'id', newId)
+      }
+      case 'changeTenants':
+        return this.#change(step.on, step.at, 'tenant', "CASE tenant WHEN 'large' THEN 'larger' ELSE 'large' END")
       case 'insertUndone':
         if (this.open[step.on] !== true) return
         await this.query(step.on, 'SAVEPOINT s')

@@ -1,6 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { CollectionName, Outcome, RowWrite, Storage, Unit } from '../../../lib/storage/storage.ts'
-import { ALL, blindly, isPresent, type Mistake, OK, present, right, units, untyped, writes } from './wrappers.ts'
+import {
+  ALL, blindly, isPresent, type Mistake, OK, present, right, store, turn, units, untyped, writes
+} from './wrappers.ts'
 
 const PARTS = { users: 'idempotency', apiKeys: 'keyUses', webhooks: 'deliveries' } as const
 const partsOf = (name: CollectionName) =>
@@ -29,6 +30,16 @@ function grouped (failed: string, name: string): Mistake {
     return outcome.code === 'taken' && !isAlone ? OK : outcome
   })
 }
+
+const oneByOne = (failed: string): Mistake =>
+  units(failed, 'the writes of a unit are made one after the other', async (storage, unit) => {
+    for (const [at, write] of unit.writes.entries()) {
+      const outcome = await right(storage, { writes: [write], events: [], rewrites: [] })
+      await turn()
+      if (outcome.code !== 'ok') return { ...outcome, at }
+    }
+    return right(storage, { ...unit, writes: [] })
+  })
 
 const refused = (failed: string, name: string, change: (outcome: Outcome) => unknown): Mistake =>
   units(failed, name, async (storage, unit) => untyped(change(await right(storage, unit))))
@@ -65,39 +76,24 @@ export const commitMistakes: Mistake[] = [
     if (outcome.code === 'ok' && kept.length > 0) await right(storage, { writes: kept, events: [], rewrites: [] })
     return outcome
   }),
-  units('commit: nothing of a refused unit', 'writes are made one after the other', async (storage, unit) => {
-    for (const [at, write] of unit.writes.entries()) {
-      const outcome = await right(storage, { writes: [write], events: [], rewrites: [] })
-      if (outcome.code !== 'ok') return { ...outcome, at }
-    }
-    return right(storage, { ...unit, writes: [] })
-  }),
+  oneByOne('commit: nothing of a refused unit'),
   units('commit: nothing of a refused unit', 'events are recorded before', async (storage, unit) => {
     await right(storage, { writes: [], events: unit.events, rewrites: [] })
     return right(storage, { ...unit, events: [] })
   }),
   units('commit: the writes of a unit are made in their order', 'rows are taken away last', (storage, unit) =>
     right(storage, { ...unit, writes: unit.writes.toSorted((a, b) => last(a) - last(b)) })),
-  {
-    name: 'all units of a call are one',
-    failed: 'commit: several units of one call',
-    make: (storage) => ({
-      ...storage,
-      async commit (all) {
-        const outcome = await right(storage, {
-          writes: all.flatMap((unit) => unit.writes), events: all.flatMap((unit) => unit.events), rewrites: []
-        })
-        return all.map(() => outcome)
-      }
-    })
-  },
-  {
-    name: 'at most 100 units of a call are made',
-    failed: 'commit: many units of one call',
-    make: (storage) => ({
-      ...storage, commit: async (all) => [...await storage.commit(all.slice(0, 100)), ...all.slice(100).map(() => OK)]
-    })
-  },
+  store('commit: several units of one call', 'all units of a call are one', (storage) => ({
+    async commit (all) {
+      const outcome = await right(storage, {
+        writes: all.flatMap((unit) => unit.writes), events: all.flatMap((unit) => unit.events), rewrites: []
+      })
+      return all.map(() => outcome)
+    }
+  })),
+  store('commit: many units of one call', 'at most 100 units of a call are made', (storage) => ({
+    commit: async (all) => [...await storage.commit(all.slice(0, 100)), ...all.slice(100).map(() => OK)]
+  })),
   units('commit: of two units of one call', 'it is compared and written in two steps', inTwoSteps),
   units('commit: a unit without writes', 'a unit without writes is nothing', (storage, unit) =>
     unit.writes.length === 0 ? Promise.resolve(OK) : right(storage, unit)),
@@ -137,14 +133,7 @@ export const commitMistakes: Mistake[] = [
     await turn()
     return right(storage, { ...unit, writes: [untyped({ ...write, put: { ...write.put, of: null } })] })
   }),
-  units('commit: units that meet crosswise', 'rows are written one after the other', async (storage, unit) => {
-    for (const [at, write] of unit.writes.entries()) {
-      const outcome = await right(storage, { writes: [write], events: [], rewrites: [] })
-      await turn()
-      if (outcome.code !== 'ok') return { ...outcome, at }
-    }
-    return right(storage, { ...unit, writes: [] })
-  }),
+  oneByOne('commit: units that meet crosswise'),
   writes('commit: a mark that all writers move', 'marks are not kept', (write) => write.in === 'marks' ? null : write),
   units('commit: who reads a row again', 'versions of uses are not compared', (storage, unit) =>
     blindly(storage, unit, (there, write) => write.in === 'keyUses' || isPresent(there, write))),
@@ -153,13 +142,7 @@ export const commitMistakes: Mistake[] = [
     if (outcome.code !== 'ok') await right(storage, { writes: [], events: unit.events, rewrites: [] })
     return outcome
   }),
-  units('list: what one unit has moved', 'the writes of a unit are seen one by one', async (storage, unit) => {
-    for (const write of unit.writes) {
-      await right(storage, { writes: [write], events: [], rewrites: [] })
-      await turn()
-    }
-    return OK
-  }),
+  oneByOne('list: what one unit has moved'),
   units('commit: many concurrent units', 'the events of a call are lost beside others', async (storage, unit) => {
     await turn()
     return right(storage, Number(unit.events[0]?.timestamp.slice(-3, -1)) % 7 === 3 ? { ...unit, events: [] } : unit)

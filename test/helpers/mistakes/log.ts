@@ -1,5 +1,5 @@
 import type { EventRecord, Storage } from '../../../lib/storage/storage.ts'
-import { logs, type Mistake, right, store, units, untyped } from './wrappers.ts'
+import { ALL, EVERYONE, logs, type Mistake, right, store, units, untyped } from './wrappers.ts'
 
 const byId = (a: EventRecord, b: EventRecord): number => a.id < b.id ? -1 : 1
 /** Orders events by their ids. */
@@ -96,8 +96,8 @@ export const logMistakes: Mistake[] = [
     return {
       open: async (options) => {
         if (++opens > 2) {
-          await storage.commit((await storage.users.list({ emailKey: null, words: null, fields: {} },
-            { order: 'asc', limit: 99, from: { offset: 0 } })).items.map((record) =>
+          const { items } = await storage.users.list(EVERYONE, ALL)
+          await storage.commit(items.map((record) =>
             ({ writes: [{ in: 'users', put: null, was: { record, keys: {}, of: null } }], events: [], rewrites: [] })))
         }
         return storage.open(options)
@@ -106,8 +106,7 @@ export const logMistakes: Mistake[] = [
   }),
   store('open: without migrate it costs', 'opening looks at all users', (storage) => ({
     async open (options) {
-      const { total } = await storage.users.list({ emailKey: null, words: null, fields: {} },
-        { order: 'asc', limit: 1, from: { offset: 0 } })
+      const { total } = await storage.users.list(EVERYONE, ALL)
       for (let i = 0; i < total / 10; i++) await new Promise((resolve) => { setTimeout(resolve, 1) })
       return storage.open(options)
     }

@@ -1,7 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Outcome, StorageInTransaction } from '../../../lib/storage/storage.ts'
-import { blindly, inTransaction, type Mistake, OK, right, store, units, untyped, writes } from './wrappers.ts'
+import {
+  blindly, inTransaction, joinOf, type Mistake, OK, right, store, turn, units, untyped, writes
+} from './wrappers.ts'
 
 /** What is refused for a reason is said to be made. */
 const hides = (failed: string, name: string, code: Outcome['code']): Mistake =>
@@ -63,8 +64,7 @@ export const transactionMistakes: Mistake[] = [
     return {
       users: { ...storage.users, find: async (id) => untyped(known.get(id) ?? await storage.users.find(id)) },
       join (transaction) {
-        const joined = storage.join?.(transaction)
-        if (joined === undefined) throw new TypeError('no transactions')
+        const joined = joinOf(storage, transaction)
         return {
           ...joined,
           commit (all) {
@@ -111,8 +111,7 @@ export const transactionMistakes: Mistake[] = [
     let open = 0
     return {
       join (transaction) {
-        const joined = storage.join?.(transaction)
-        if (joined === undefined) throw new TypeError('no transactions')
+        const joined = joinOf(storage, transaction)
         open++
         joined.afterCommit(() => { open-- })
         return joined
@@ -146,9 +145,8 @@ function both (failed: string, name: string, change: Parameters<typeof writes>[2
     ...outside,
     make: (storage) => ({
       ...outside.make(storage),
-      join (transaction) {
-        const joined = storage.join?.(transaction)
-        if (joined === undefined) throw new TypeError('no transactions')
+      join: (transaction) => {
+        const joined = joinOf(storage, transaction)
         return { ...joined, commit: outside.make(joined).commit }
       }
     })

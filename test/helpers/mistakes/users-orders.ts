@@ -1,15 +1,13 @@
 import type { UserRecord, UserSort } from '../../../lib/storage/storage.ts'
-import { arranges, EVERYONE, lists, type Mistake, pages, reads } from './users-wrappers.ts'
+import { arranges, lists, pages, reads, totals } from './users-wrappers.ts'
+import { EVERYONE, type Mistake } from './wrappers.ts'
 
 const KEYS = 'users.list, users.walk: keys order users'
 const CHANGES = 'users.list, users.walk: the moment of the last change'
 const FIELD = 'users.list, users.walk: a field orders users'
 const TIES = 'users.list, users.walk: users with one value'
 const OFFSETS = 'users.list: pages by offset have every user once in every order'
-const BEHIND = 'users.list: a walk behind places'
 const PLACES = 'users.list: a place need not be'
-
-const estonian = new Intl.Collator('et')
 
 const valueOf = ({ fields, updatedAt, name, email }: UserRecord, sort: UserSort | undefined): unknown =>
   typeof sort === 'object'
@@ -38,22 +36,13 @@ const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
 /** Mistakes in orders. */
 export const usersOrders: Mistake[] = [
-  sorted(KEYS, 'names are in the order of a language', (a, b) => estonian.compare(a.name, b.name),
-    (sort) => sort === 'nameKey'),
   sorted(KEYS, 'names are ordered as they are written', (a, b) => byText(a.name, b.name), (sort) => sort === 'nameKey'),
   sorted(KEYS, 'keys are ordered by UTF-16', (a, b, sort) =>
     byText(String(valueOf(a, sort)), String(valueOf(b, sort))) || byText(a.id, b.id), (sort) => sort === 'nameKey'),
   sorted(CHANGES, 'the last change is the creation', (a, b) => byText(a.createdAt, b.createdAt),
     (sort) => sort === 'updatedAt'),
-  arranges(CHANGES, 'users of one moment are by id, ascending', (all, { sort }) => sort === 'updatedAt'
-    ? all.toSorted((a, b) => a.updatedAt === b.updatedAt ? byText(a.id, b.id) : 0)
-    : all),
   sorted(FIELD, 'values are ordered as texts', (a, b, sort) =>
     byText(String(valueOf(a, sort)), String(valueOf(b, sort)))),
-  arranges(FIELD, 'users without a value come first in desc', (all, { sort, order }) =>
-    sort === undefined || order === 'asc'
-      ? all
-      : [...all.filter((user) => lacks(user, sort)), ...all.filter((user) => !lacks(user, sort))]),
   arranges(FIELD, 'users without a value are on no page', (all, { sort }) =>
     sort === undefined ? all : all.filter((user) => !lacks(user, sort))),
   sorted(TIES, 'long texts are ordered by all of their characters', (a, b, sort) => {
@@ -63,25 +52,13 @@ export const usersOrders: Mistake[] = [
   arranges(TIES, 'ties are by id in the order asc', (all, { sort, order }) => sort === undefined || order === 'asc'
     ? all
     : all.toSorted((a, b) => valueOf(a, sort) === valueOf(b, sort) ? byText(a.id, b.id) : 0)),
-  lists(OFFSETS, 'the total of an order is that of all users', async (list, filter, page) => {
-    const given = await list(filter, page)
-    return page.sort === undefined ? given : { ...given, total: (await list(EVERYONE, page)).total }
-  }),
-  lists(OFFSETS, 'desc reverses a page of asc', async (list, filter, page) => {
-    if (page.order === 'asc' || page.sort === undefined || !('offset' in page.from)) return list(filter, page)
-    const { items, total } = await list(filter, { ...page, order: 'asc' })
-    return { items: items.reverse(), total }
-  }),
-  lists(BEHIND, 'a place skips those with its value', async (list, filter, page) => {
+  totals(OFFSETS, 'the total of an order is that of all users', async ({ total }, list, _filter, page) =>
+    page.sort === undefined ? total : (await list(EVERYONE, page)).total),
+  lists('users.list: a walk behind places', 'a place skips those with its value', async (list, filter, page) => {
     if (!('behind' in page.from) || page.from.behind.value === null) return list(filter, page)
     const { value } = page.from.behind
     const { items, total } = await list(filter, { ...page, limit: 10_000 })
     return { items: items.filter((user) => valueOf(user, page.sort) !== value).slice(0, page.limit), total }
-  }),
-  lists(BEHIND, 'a walk ends before the users without a value', async (list, filter, page) => {
-    const { items, total } = await list(filter, page)
-    const isWalk = 'behind' in page.from && page.from.behind.value !== null
-    return { items: isWalk ? items.filter((user) => !lacks(user, page.sort)) : items, total }
   }),
   reads(PLACES, 'a place that is of nobody is the beginning', ({ list, find }) => ({
     async list (filter, page) {

@@ -1,17 +1,14 @@
 import { READ_PART_MAX } from '../../../lib/core/limits.ts'
-import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
-import type { OnUsers, PageRequest, UserRecord } from '../../../lib/storage/storage.ts'
-import { type Mistake, reads, turn, walks } from './users-wrappers.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { OnUsers, UserRecord } from '../../../lib/storage/storage.ts'
+import { reads, walks } from './users-wrappers.ts'
+import { type Mistake, store } from './wrappers.ts'
 
-const NOBODY = 'users.walk: an empty store'
 const PARTS = 'users.walk: everybody comes once, in parts'
 const ORDERS = 'users.walk: everybody comes once in every order'
 const REFUSED = 'users.walk: a part that is refused'
-const SNAPSHOT = 'users.walk: all parts are of one snapshot'
-const WRITERS = 'users.walk: writers do not wait'
-const TWO = 'users.walk: two run'
-const MORE = 'users.walk: more than two'
-const CLOSED = 'close, users.walk'
+
+const UNAVAILABLE = new StorageError('unavailable', 'others are at work')
 
 /** A mistake in how the parts of a walk are given. */
 const parts = (failed: string, name: string, give: (all: UserRecord[], onPart: OnUsers) => Promise<void>): Mistake =>
@@ -27,18 +24,16 @@ async function inParts (all: readonly UserRecord[], onPart: OnUsers): Promise<vo
   }
 }
 
-/** A mistake of a store that knows how many walks run. */
-function counting (
-  failed: string, name: string, limit: number, late: (running: number) => Error, frees: (error: unknown) => boolean
-): Mistake {
+/** A mistake of a store that knows how many walks run. `frees`: a walk that fails makes room for another. */
+function counting (failed: string, name: string, limit: number, late: Error, { frees = true } = {}): Mistake {
   return reads(failed, name, ({ walk }) => {
     let running = 0
     return {
       async walk (...given) {
-        if (running >= limit) throw late(running)
+        if (running >= limit) throw late
         running++
         await walk(...given).catch((error: unknown) => {
-          if (frees(error)) running--
+          if (frees) running--
           throw error
         })
         running--
@@ -49,7 +44,7 @@ function counting (
 
 /** Mistakes in walks. */
 export const usersWalks: Mistake[] = [
-  parts(NOBODY, 'an empty walk has an empty part', async (all, onPart) => {
+  parts('users.walk: an empty store', 'an empty walk has an empty part', async (all, onPart) => {
     if (all.length === 0) await onPart([])
     await inParts(all, onPart)
   }),
@@ -66,33 +61,16 @@ export const usersWalks: Mistake[] = [
       if (part.length === READ_PART_MAX) await given
     })
   }),
-  parts(PARTS, 'a part begins with the last user of the one before', async (all, onPart) => {
-    for (let start = 0; start < all.length; start += READ_PART_MAX) {
-      const from = Math.max(0, start - 1)
-      await onPart(all.slice(from, from + READ_PART_MAX))
-    }
-  }),
   walks(ORDERS, 'everybody comes in the order of ids', (walk, filter, order, onPart) => walk(filter, order, onPart)),
   walks(ORDERS, 'a walk is of all tenants', (walk, { tenant, ...filter }, ...given) => walk(filter, ...given)),
-  walks(ORDERS, 'a walk in an order has its first part', (walk, filter, order, onPart, sort) => {
-    let isFirst = true
-    return walk(filter, order, async (part) => {
-      if (isFirst || sort === undefined) await onPart(part)
-      isFirst = false
-    }, sort)
-  }),
   walks(REFUSED, 'a refused part ends a walk without an error', (walk, ...given) => walk(...given).catch(() => {})),
-  walks(REFUSED, 'a refused part is an error of the store', (walk, ...given) => walk(...given).catch((error) => {
-    throw isStorageError(error) ? error : new StorageError('fault', 'the reader failed')
-  })),
   parts(REFUSED, 'a walk goes on when a part is refused', async (all, onPart) => {
     let refusal: unknown = null
     await inParts(all, (part) => onPart(part).catch((error: unknown) => { refusal = error }))
     if (refusal !== null) throw refusal
   }),
-  counting(REFUSED, 'a refused walk holds its connection', 2,
-    () => new StorageError('unavailable', 'two run'), () => false),
-  reads(SNAPSHOT, 'each part is read when it is its turn', ({ list }) => ({
+  counting(REFUSED, 'a refused walk holds its connection', 2, UNAVAILABLE, { frees: false }),
+  reads('users.walk: all parts are of one snapshot', 'each part is read when it is its turn', ({ list }) => ({
     async walk (filter, order, onPart, sort) {
       for (let offset = 0; ; offset += READ_PART_MAX) {
         const page = { order, limit: READ_PART_MAX, from: { offset } }
@@ -102,91 +80,33 @@ export const usersWalks: Mistake[] = [
       }
     }
   })),
-  reads(SNAPSHOT, 'a walk goes on after the last id', ({ list, walk }) => ({
-    async walk (filter, order, onPart, sort) {
-      if (sort !== undefined) return walk(filter, order, onPart, sort)
-      let from: PageRequest['from'] = { offset: 0 }
-      while (true) {
-        const { items } = await list(filter, { order, limit: READ_PART_MAX, from })
-        const last = items.at(-1)
-        if (last === undefined) return
-        await onPart(items)
-        from = { after: last.id }
-      }
-    }
-  })),
-  {
-    name: 'a walk locks the table',
-    failed: WRITERS,
-    make (storage) {
-      let running = 0
-      return {
-        ...storage,
-        async commit (units) {
-          if (running > 0) throw new StorageError('unavailable', 'the table is locked')
-          return storage.commit(units)
-        },
-        users: {
-          ...storage.users,
-          async walk (...given) {
-            running++
-            await storage.users.walk(...given).finally(() => { running-- })
-          }
-        }
-      }
-    }
-  },
-  reads(TWO, 'a second walk goes on in the snapshot of the first', ({ walk }) => {
-    let shared: UserRecord[] | null = null
+  store('users.walk: writers do not wait', 'a walk locks the table', (storage) => {
+    let running = 0
     return {
-      async walk (filter, order, onPart, sort) {
-        const all: UserRecord[] = shared ?? []
-        if (shared === null) await walk(filter, order, async (part) => { all.push(...part) }, sort)
-        shared = all
-        await inParts(all, onPart).finally(() => { shared = null })
+      async commit (units) {
+        if (running > 0) throw UNAVAILABLE
+        return storage.commit(units)
+      },
+      users: {
+        ...storage.users,
+        async walk (...given) {
+          running++
+          await storage.users.walk(...given).finally(() => { running-- })
+        }
       }
     }
   }),
-  counting(TWO, 'one walk runs at a time', 1, () => new StorageError('unavailable', 'one runs'), () => true),
-  counting(MORE, 'a third walk is an error of the driver', 2, () => new Error('too many clients'), () => true),
-  counting(MORE, 'a walk that is too many takes a place', 2, (running) => {
-    if (running > 9) throw new StorageError('fault', 'broken')
-    return new TypeError('no place')
-  }, () => false),
-  {
-    name: 'a closed store ends a walk with its own error',
-    failed: CLOSED,
-    make (storage) {
-      let isClosed = false
-      return {
-        ...storage,
-        async close () { isClosed = true },
-        users: {
-          ...storage.users,
-          walk: (filter, order, onPart, sort) => storage.users.walk(filter, order, async (part) => {
-            await onPart(part)
-            await turn()
-            if (isClosed) throw new TypeError('the connection is closed')
-          }, sort)
-        }
+  counting('users.walk: two run', 'one walk runs at a time', 1, UNAVAILABLE),
+  counting('users.walk: more than two', 'a third walk is an error of the driver', 2, new Error('too many clients')),
+  store('close, users.walk', 'a closed store ends a walk as if it were whole', ({ users }) => {
+    let isClosed = false
+    return {
+      async close () { isClosed = true },
+      users: {
+        ...users,
+        walk: (filter, order, onPart, sort) =>
+          users.walk(filter, order, async (part) => { if (!isClosed) await onPart(part) }, sort)
       }
     }
-  },
-  {
-    name: 'a closed store ends a walk as if it were whole',
-    failed: CLOSED,
-    make (storage) {
-      let isClosed = false
-      return {
-        ...storage,
-        async close () { isClosed = true },
-        users: {
-          ...storage.users,
-          walk: (filter, order, onPart, sort) => storage.users.walk(filter, order, async (part) => {
-            if (!isClosed) await onPart(part)
-          }, sort)
-        }
-      }
-    }
-  }
+  })
 ]

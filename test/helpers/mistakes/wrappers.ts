@@ -1,16 +1,25 @@
 import type {
-  CollectionName, EventLog, Outcome, Row, RowKey, RowsQuery, RowWrite, Storage, StorageInTransaction, Unit
+  CollectionName, EventLog, Outcome, Row, RowKey, RowsQuery, RowWrite, Storage, StorageInTransaction, Unit, UserFilter
 } from '../../../lib/storage/storage.ts'
-import { type Mistake, untyped } from './users-wrappers.ts'
 
-export type { Mistake } from './users-wrappers.ts'
-export { turn, untyped } from './users-wrappers.ts'
+export { setImmediate as turn } from 'node:timers/promises'
+
+/** A store that is right but for one thing, and the beginning of the name of the duty that must fail on it. */
+export interface Mistake {
+  name: string
+  make: (storage: Storage) => Storage
+  failed: string
+}
 
 type Listed = Exclude<CollectionName, 'users'>
 type AnyRow = Row<CollectionName>
 
 export const OK: Outcome = { code: 'ok' }
 export const ALL = { order: 'asc', limit: 10_000, from: { offset: 0 } } as const
+export const EVERYONE: UserFilter = { emailKey: null, words: null, fields: {} }
+
+/** The value without its type: mistakes give values of other types than they promise. */
+export const untyped = (value: unknown) => Object({ value }).value
 
 /** Makes one unit as the store does. */
 export const right = async (storage: Storage, unit: Unit): Promise<Outcome> => (await storage.commit([unit]))[0] ?? OK
@@ -19,7 +28,7 @@ export const right = async (storage: Storage, unit: Unit): Promise<Outcome> => (
 export const store = (failed: string, name: string, wrong: (storage: Storage) => Partial<Storage>): Mistake =>
   ({ name, failed, make: (storage) => ({ ...storage, ...wrong(storage) }) })
 
-/** A mistake in how units are made, each by itself. `start`: for each store. */
+/** A mistake in how units are made, each by itself. */
 export function units (
   failed: string, name: string, wrong: (storage: Storage, unit: Unit) => Promise<Outcome>
 ): Mistake {
@@ -108,14 +117,20 @@ export async function blindly (
 export const isPresent = (there: AnyRow | null, { was }: RowWrite): boolean =>
   there?.record.version === was?.record.version
 
+/** Joins a transaction of the host's, as the store does. */
+export function joinOf (storage: Storage, transaction: unknown): StorageInTransaction {
+  const joined = storage.join?.(transaction)
+  if (joined === undefined) throw new TypeError('no transactions')
+  return joined
+}
+
 /** A mistake in a transaction of the host's, on a Knex instance. */
 export function inTransaction (
   failed: string, name: string, wrong: (joined: StorageInTransaction, storage: Storage) => Partial<StorageInTransaction>
 ): Mistake {
   return store(failed, name, (storage) => ({
     join (transaction) {
-      const joined = storage.join?.(transaction)
-      if (joined === undefined) throw new TypeError('no transactions')
+      const joined = joinOf(storage, transaction)
       return { ...joined, ...wrong(joined, storage) }
     }
   }))

@@ -17,32 +17,6 @@ async function found ({ apiKeys }: Repository, n: number): Promise<Array<ApiKeyR
   return [await apiKeys.find({ id: idOf('key', n) }), await apiKeys.find({ start: apiKeyOf(n).start })]
 }
 
-rules('a new key is there as it was given, by its id and by its start', async (t, { repository }) => {
-  const { apiKeys } = repository
-  const full = apiKeyOf(2, {
-    scopes: ['keys:write', 'a'],
-    expiresAt: timeOf(500),
-    lifetime: 60,
-    owner: 'Zoë',
-    addresses: ['203.0.113.0/24'],
-    rateLimit: { max: 1, window: 1 }
-  })
-  for (const [i, key] of [apiKeyOf(1), full].entries()) {
-    const given = structuredClone(key)
-    const made = await apiKeys.write({ type: 'create', key: given, onlyFirst: false, event: null })
-    t.strictSame(made, doneWith(key))
-    given.scopes.push('changed')
-    if (made.code === 'done') made.key?.scopes.push('changed')
-    t.strictSame(await found(repository, i + 1), [key, key])
-  }
-  t.strictSame(await found(repository, 3), [null, null])
-  await t.rejects(apiKeys.write(addKey(1, { start: apiKeyOf(9).start })), { code: 'fault' })
-  await t.rejects(apiKeys.write(addKey(3, { start: full.start })), { code: 'fault' })
-  await t.rejects(apiKeys.write(rotate(1, 2)), { code: 'fault' }, 'and so for a successor')
-  await t.rejects(apiKeys.write(rotate(1, 3, { successor: { start: full.start } })), { code: 'fault' })
-  t.strictSame(await keysIn(repository), [apiKeyOf(1), full])
-})
-
 rules('a first key is added only where there is none, in its tenant if it has one', async (t, { repository }) => {
   const { apiKeys } = repository
   const first = (n: number, members: Partial<ApiKeyRecord> = {}) =>
@@ -85,17 +59,6 @@ rules('an inactive key is not rotated', async (t, { repository }) => {
   t.strictSame(await apiKeys.write(rotate(4, 90, at(199, 500))), INACTIVE, 'a clock goes back: it has ended')
   await apiKeys.write(rotate(5, 93, at(200, 201)))
   t.match(await apiKeys.write(rotate(5, 94, at(199, 500))), { key: { expiresAt: timeOf(201) } }, 'within the overlap')
-})
-
-rules('a revocation keeps the time of the first', async (t, { repository }) => {
-  const { apiKeys } = repository
-  await addKeys(repository, apiKeyOf(1), apiKeyOf(2))
-  const revoked = apiKeyOf(1, { revokedAt: timeOf(70) })
-  t.strictSame(await apiKeys.write(revoke(1, 70)), doneWith(revoked))
-  t.strictSame(await apiKeys.write(revoke(1, 80)), doneWith(revoked, false))
-  t.strictSame(await found(repository, 1), [revoked, revoked])
-  t.strictSame(await apiKeys.write(revoke(9, 70)), NOT_FOUND)
-  t.strictSame(await found(repository, 2), [apiKeyOf(2), apiKeyOf(2)])
 })
 
 rules('of the active keys with all of the scopes one stays', async (t, { repository }) => {
@@ -157,22 +120,6 @@ rules('with successors all that came from a key by rotation go, and nothing else
   t.strictSame(await revocations(), [90, 80, 95, 70, 80, null, null])
   t.match(await apiKeys.write(revoke(1, 99, { successors: true })), { changed: false, successors: [] })
   t.strictSame(await apiKeys.write(revoke(99, 90, { successors: true })), NOT_FOUND)
-})
-
-rules('of the keys that go with their successors none counts as the one that stays', async (t, { repository }) => {
-  const { apiKeys } = repository
-  const successor = ADMIN
-  const all = { ...KEEP, successors: true }
-  await addKeys(repository, apiKeyOf(1, ADMIN), apiKeyOf(8, ADMIN))
-  for (const [from, to] of [[1, 2], [2, 4], [8, 9]] as const) await apiKeys.write(rotate(from, to, { successor }))
-  t.match(await apiKeys.write(revoke(1, 80, all)), { successors: [{}, {}] })
-  const before = await keysIn(repository)
-  t.strictSame(await apiKeys.write(revoke(8, 80, all)), LAST)
-  t.strictSame(await keysIn(repository), before)
-  t.match(await apiKeys.write(revoke(8, 80, KEEP)), { changed: true })
-  t.strictSame(await apiKeys.write(revoke(8, 90, all)), LAST, 'it is revoked, and its successor is the last one')
-  await addKeys(repository, apiKeyOf(11, ADMIN))
-  t.match(await apiKeys.write(revoke(8, 90, all)), { successors: [{ key: { id: idOf('key', 9) } }] })
 })
 
 rules('a chain of rotations may be long, and wide', async (t, { repository }) => {

@@ -1,13 +1,10 @@
 // What several writes of users mean that are made together.
 import { setImmediate as turn } from 'node:timers/promises'
-import type { UserWrite } from '../../../lib/storage/user-writes.ts'
-import { rules, rulesOutside } from './on-stores.ts'
+import { races, rules } from './on-stores.ts'
 import {
-  after, ATOMIC, concurrently, create, done, eventOf, everythingIn, holdersOf, idOf, idsOf, keyed, onlyVersion,
-  putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, update, userOf, usersIn
+  after, ATOMIC, concurrently, create, done, holdersOf, idOf, idsOf, keyed, onlyVersion, RACERS, readdress, remove,
+  rename, SINGLE, tally, update, userOf, usersIn
 } from './values.ts'
-
-const REFUSE = (): { refused: string[] } => ({ refused: ['why'] })
 
 rules('each write meets what those before it have made', async (t, { repository, write }) => {
   for (const n of [1, 2]) await write(create(userOf(n)))
@@ -42,55 +39,6 @@ rules('each write meets what those before it have made', async (t, { repository,
   t.strictSame(holders, [idsOf('usr', [1]), idsOf('usr', [3]), []])
 })
 
-rules('a write that is refused changes nothing, and the others are made', async (t, { repository, write }) => {
-  for (const n of [1, 2]) await write(create(userOf(n)))
-  const unique = userOf(5, { fields: { legacyId: 7 } })
-  const event = eventOf(1, 'user.created')
-  const rows: Array<[UserWrite, unknown]> = [
-    [create(userOf(3, { email: 'USER1@example.org' }), { event }), { code: 'email_taken' }],
-    [update(99, rename('Nobody'), { event }), { code: 'not_found' }],
-    [remove(99, { event }), { code: 'not_found' }],
-    [update(1, { ...rename('Both'), ...readdress('User2@example.org') }, { event }), { code: 'email_taken' }],
-    [update(1, rename('Guarded'), { guard: onlyVersion(7), event }), { code: 'version_mismatch' }],
-    [remove(1, { guard: onlyVersion(2), event, erase: true }), { code: 'version_mismatch' }],
-    [restore(1, { event }), { code: 'not_found' }],
-    [create(unique), done(unique)],
-    [create(userOf(6, { fields: { legacyId: 7 } }), { event }), { code: 'field_taken', field: 'legacyId' }],
-    [update(2, { fields: { legacyId: 7 } }, { event }), { code: 'field_taken', field: 'legacyId' }],
-    [update(2, REFUSE, { event }), { code: 'refused', reason: ['why'] }],
-    [update(1, rename('Last')), done(after(1, { name: 'Last' }))]
-  ]
-  const { outcomes } = await repository.users.write(rows.map(([each]) => each), SINGLE)
-  t.strictSame(outcomes, rows.map(([, outcome]) => outcome))
-  t.strictSame(await everythingIn(repository), [[after(1, { name: 'Last' }), userOf(2), unique], [], []])
-})
-
-rules('an atomic call ends with the first write that is not done, and is undone', async (t, { repository, write }) => {
-  for (const n of [1, 2, 3]) await write(create(userOf(n)))
-  await write(putAway(3))
-  const before = await everythingIn(repository)
-  const writes = [
-    create(userOf(8)), update(1, { ...rename('New'), ...readdress('Next@example.org') }), update(1, rename('Newer')),
-    restore(3), putAway(1), remove(2, { event: eventOf(1, 'user.deleted'), erase: true }),
-    update(8, readdress('User2@example.org')), create(userOf(9))
-  ]
-  const ends: Array<[UserWrite, unknown]> = [
-    [create(userOf(7, { email: 'USER9@example.org' })), { code: 'email_taken' }],
-    [update(3, rename('Guarded'), { guard: onlyVersion(1) }), { code: 'version_mismatch' }],
-    [remove(2), { code: 'not_found' }],
-    [update(8, REFUSE), { code: 'refused', reason: ['why'] }]
-  ]
-  for (const [end, outcome] of ends) {
-    const { outcomes } = await repository.users.write([...writes, end, remove(3)], ATOMIC)
-    t.equal(outcomes.length, writes.length + 1)
-    t.strictSame(outcomes.at(-1), outcome)
-    t.strictSame(await everythingIn(repository), before)
-  }
-  t.strictSame(await repository.users.write([update(1, {}), create(userOf(4)), update(4, {})], ATOMIC), {
-    outcomes: [done(userOf(1), false), done(userOf(4)), done(userOf(4), false)], note: null, replayed: false
-  }, 'what changes nothing is no refusal')
-})
-
 rules('a new user with the id of another makes the whole call fail', async (t, { repository, write }) => {
   await write(create(userOf(1)))
   const taken = create(userOf(1, { email: 'other@example.org' }))
@@ -122,24 +70,7 @@ rules('nothing that a call was given or has returned can change what is stored',
   t.strictSame((await usersIn(repository))[1]?.fields, { list: [1] })
 })
 
-rules('the events of a call are recorded in the order of its writes', async (t, { repository, write, recorded }) => {
-  await write(create(userOf(1)))
-  const event = (n: number, what: string) => ({ event: eventOf(n, `user.${what}`) })
-  const writes = [
-    create(userOf(2), event(1, 'created')), update(1, rename('New'), event(2, 'updated')),
-    update(1, rename('New'), event(3, 'updated')), remove(99, event(4, 'deleted')), remove(2, event(5, 'deleted'))
-  ]
-  await repository.users.write([...writes.slice(0, 2), remove(1, event(6, 'deleted')), remove(99)], ATOMIC)
-  await repository.users.write(writes, keyed(1))
-  t.equal((await repository.users.write(writes, keyed(1))).replayed, true)
-  t.strictSame((await recorded()).map(({ id, type, subject, before }) => [id, type, subject, before]), [
-    [idOf('evt', 1), 'user.created', idOf('usr', 2), null],
-    [idOf('evt', 2), 'user.updated', idOf('usr', 1), { name: 'User 1' }],
-    [idOf('evt', 5), 'user.deleted', idOf('usr', 2), null]
-  ])
-})
-
-rulesOutside('of concurrent atomic calls that need one address one is made', async (t, { repository }) => {
+races('of concurrent atomic calls that need one address one is made', async (t, { repository }) => {
   const { values, codes } = await concurrently((i) => repository.users.write([
     create(userOf(2 * i + 1)), create(userOf(2 * i + 2, { email: 'same@example.org' }))
   ], ATOMIC))
@@ -149,7 +80,7 @@ rulesOutside('of concurrent atomic calls that need one address one is made', asy
   t.strictSame((await usersIn(repository)).map(({ id }) => id), idsOf('usr', [2 * winner + 1, 2 * winner + 2]))
 })
 
-rulesOutside('concurrent calls on the same users in other orders are all made, each in one step', async (
+races('concurrent calls on the same users in other orders are all made, each in one step', async (
   t, { repository, write }
 ) => {
   for (const n of [1, 2, 3]) await write(create(userOf(n)))
@@ -163,7 +94,7 @@ rulesOutside('concurrent calls on the same users in other orders are all made, e
   t.equal(new Set(users.map(({ name }) => name.replace(/^\d+ of /, ''))).size, 1, 'the last call has changed all')
 })
 
-rulesOutside('concurrent calls that create the same users in other orders make each once', async (
+races('concurrent calls that create the same users in other orders make each once', async (
   t, { repository }
 ) => {
   const { values, codes } = await concurrently((i) => {
@@ -176,7 +107,7 @@ rulesOutside('concurrent calls that create the same users in other orders make e
   t.equal((await usersIn(repository)).length, 3)
 })
 
-rulesOutside('no change is lost beside calls that ask for theirs', async (t, { repository, write }) => {
+races('no change is lost beside calls that ask for theirs', async (t, { repository, write }) => {
   await write(create(userOf(1, { fields: { n: 0 } })))
   const { codes } = await concurrently(async (i) => i % 2 === 0
     ? write(update(1, rename(`Name ${i}`)))
@@ -186,7 +117,7 @@ rulesOutside('no change is lost beside calls that ask for theirs', async (t, { r
   t.match(await usersIn(repository), [{ fields: { n: RACERS / 2 }, version: 1 + RACERS }])
 })
 
-rulesOutside('readers see all of a call or nothing', async (t, { repository, write }) => {
+races('readers see all of a call or nothing', async (t, { repository, write }) => {
   for (const n of [1, 2]) await write(create(userOf(n)))
   const writing = (async () => {
     for (let i = 0; i < RACERS; i++) {

@@ -1,108 +1,12 @@
 // What is recorded of each write, and what is erased.
-import type { EventRecord, JsonObject } from '../../../lib/storage/storage.ts'
-import { rules, rulesOutside } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  addKey, addKeys, apiKeyOf, create, eventOf, eventsIn, idOf, idsOf, keyed, onlyVersion, purge, putAway, readdress,
-  remove, rename, restore, revoke, rotate, timeOf, update, userOf
+  addKey, addKeys, apiKeyOf, create, eventOf, eventsIn, idOf, idsOf, onlyVersion, purge, putAway, remove, rename,
+  restore, revoke, rotate, timeOf, update, userOf
 } from './values.ts'
 
 const SUSPENDED = { status: 'suspended', statusReason: 'unpaid' } as const
-const ACTIVE = { status: 'active', statusReason: null } as const
 const event = (n: number, type: string) => ({ event: eventOf(n, type) })
-
-/** What an event has beside the record. */
-const about = ({ id, type, data: { version }, before }: EventRecord) => [id, type, version, before]
-
-/** The event of a user, as it is recorded. */
-function userEvent (n: number, type: string, user: ReturnType<typeof userOf>, before: JsonObject | null = null) {
-  const { tenant, ...data } = user
-  return { ...eventOf(n, type), subject: user.id, data, before, ...(tenant !== undefined && { tenant }) }
-}
-
-rules('each write of a user is recorded as the user is then, one that changes nothing is not', async (
-  t, { repository, write, recorded }
-) => {
-  const first = userOf(1, { fields: { plan: 'pro', tags: ['a', null] } })
-  const none = eventOf(3, 'user.created', { actor: null, requestId: null })
-  await write(create(first, event(1, 'user.created')))
-  await write(create(userOf(2, { email: first.email }), event(2, 'user.created')))
-  await repository.users.write([create(userOf(3), { event: none })], keyed(1))
-  await repository.users.write([create(userOf(4), event(4, 'user.created'))], keyed(1))
-  await write(update(1, { ...rename('New'), fields: { plan: 'free' } }, event(5, 'user.updated')))
-  await write(update(1, rename('New'), event(6, 'user.updated')))
-  await write(update(1, rename('X'), { ...event(7, 'user.updated'), guard: onlyVersion(1) }))
-  await write(update(1, readdress('USER3@example.org'), event(8, 'user.updated')))
-  await write(update(99, rename('X'), event(9, 'user.updated')))
-  await write(update(1, readdress('new@example.org'), event(10, 'user.updated')))
-  await write(update(1, rename('Unrecorded')))
-  await write(remove(1, { ...event(11, 'user.deleted'), guard: onlyVersion(1) }))
-  await write(remove(1, event(12, 'user.deleted')))
-  await write(remove(1, event(13, 'user.deleted')))
-  await write(remove(3))
-  const second = { ...first, name: 'New', fields: { plan: 'free' }, version: 2, updatedAt: timeOf(900) }
-  const third = { ...second, email: 'new@example.org', version: 3 }
-  t.strictSame(await recorded(), [
-    userEvent(1, 'user.created', first),
-    { ...userEvent(3, 'user.created', userOf(3)), ...none },
-    userEvent(5, 'user.updated', second, { name: 'User 1', fields: first.fields }),
-    userEvent(10, 'user.updated', third, { email: 'User1@Example.org' }),
-    userEvent(12, 'user.deleted', { ...third, name: 'Unrecorded', version: 4 })
-  ].map((each) => {
-    const { name, email, status, statusReason, fields, ...rest } = each.data
-    return { ...each, data: { ...rest, name, email, status, statusReason, fields } }
-  }))
-})
-
-rules('a change of the status has an event of its type, behind that of the other members', async (
-  t, { write, recorded }
-) => {
-  await write(create(userOf(1)))
-  const changes = [
-    { status: 'suspended' }, { statusReason: 'unpaid' }, { ...ACTIVE, ...rename('Name') },
-    { ...SUSPENDED, fields: { plan: 'pro' } }, { ...SUSPENDED, fields: { plan: 'pro' } },
-    { ...SUSPENDED, ...rename('Last') }, { statusReason: null, ...rename('Very last') }
-  ] as const
-  for (const [i, change] of changes.entries()) await write(update(1, change, event(i + 1, 'user.updated')))
-  const events = await recorded()
-  t.strictSame(events.map((each) => about(each).slice(1)), [
-    ['user.suspended', 2, { status: 'active' }],
-    ['user.updated', 3, { statusReason: null }],
-    ['user.updated', 4, { name: 'User 1', status: 'suspended', statusReason: 'unpaid' }],
-    ['user.activated', 4, { status: 'suspended', statusReason: 'unpaid' }],
-    ['user.updated', 5, { fields: {}, status: 'active', statusReason: null }],
-    ['user.suspended', 5, { status: 'active', statusReason: null }],
-    ['user.updated', 6, { name: 'Name' }],
-    ['user.updated', 7, { name: 'Last', statusReason: 'unpaid' }]
-  ])
-  t.strictSame([0, 1, 2, 4, 6, 7].map((i) => events[i]?.id), idsOf('evt', [1, 2, 3, 4, 6, 7]), 'the first has the id')
-  t.equal(new Set(events.map(({ id }) => id)).size, events.length, 'the second one of its own')
-  const { id, type, before, ...rest } = Object(events[3])
-  t.match(events[2], rest, 'all else is the same')
-})
-
-rules('putting away, restoring and purging are recorded, the last without values', async (t, { write, recorded }) => {
-  const user = userOf(1, { fields: { plan: 'pro' } })
-  await write(create(user, event(1, 'user.created')))
-  await write(putAway(1, 100, { ...event(2, 'user.deleted'), guard: onlyVersion(9) }))
-  await write(putAway(1, 100, event(3, 'user.deleted')))
-  await write(restore(1, { ...event(4, 'user.restored'), guard: onlyVersion(9) }))
-  await write(restore(1, event(5, 'user.restored')))
-  await write(restore(1, event(6, 'user.restored')))
-  await write(purge(1, { ...event(7, 'user.purged'), putAwayBefore: timeOf(900) }))
-  await write(putAway(1, 200, event(8, 'user.deleted')))
-  await write(purge(1, { ...event(9, 'user.purged'), putAwayBefore: timeOf(200) }))
-  const events = await recorded()
-  t.strictSame(events.map(about), [
-    [idOf('evt', 1), 'user.created', 1, null], [idOf('evt', 3), 'user.deleted', 1, null],
-    [idOf('evt', 5), 'user.restored', 2, null], [idOf('evt', 8), 'user.deleted', 2, null],
-    [idOf('evt', 9), 'user.purged', 2, null]
-  ])
-  const { name, email, ...kept } = user
-  t.strictSame(events.at(-1)?.data, {
-    ...kept, name: null, email: null, fields: { plan: null }, version: 2, updatedAt: timeOf(900)
-  })
-  t.equal(events[3]?.data['name'], name)
-})
 
 rules('the purge of a user that is not put away is a deletion and a purge', async (t, { write, recorded }) => {
   await write(create(userOf(1)))
@@ -194,7 +98,7 @@ rules('a deletion or purge that erases leaves no value in the history', async (t
   ])
 })
 
-rulesOutside('an erasure counts the events that it has changed, and is of one tenant', async (
+rules('an erasure counts the events that it has changed, and is of one tenant', async (
   t, { repository, write }
 ) => {
   const { events } = repository

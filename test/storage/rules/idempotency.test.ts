@@ -2,10 +2,10 @@
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { Idempotency, UserRecord } from '../../../lib/storage/storage.ts'
 import type { WritesResult } from '../../../lib/storage/user-writes.ts'
-import { rules, rulesOutside } from './on-stores.ts'
+import { races, rules } from './on-stores.ts'
 import {
-  after, ATOMIC, concurrently, create, done, everythingIn, idempotencyOf, idOf, keyed, onlyVersion, purge, putAway,
-  RACERS, remove, rename, restore, SINGLE, timeOf, update, userOf, usersIn
+  after, ATOMIC, concurrently, create, done, idempotencyOf, keyed, onlyVersion, purge, putAway, RACERS, remove,
+  rename, restore, SINGLE, timeOf, update, userOf, usersIn
 } from './values.ts'
 
 const OTHER = { fingerprint: 'g'.repeat(43) }
@@ -19,32 +19,6 @@ const creation = ({ users }: Repository, user: UserRecord, n: number, more: Part
 
 const result = (users: Array<UserRecord | null>, replayed = false): WritesResult =>
   ({ outcomes: users.map((user) => ({ code: 'done', changed: true, user })), note: null, replayed })
-
-rules('a repeated creation gives the first user as it was then, and adds nobody', async (t, { repository, write }) => {
-  const first = userOf(1, { name: 'Zoë', fields: { z: [1, { b: null }], a: '' } })
-  t.strictSame(await creation(repository, first, 1), result([first]))
-  t.strictSame(await creation(repository, userOf(2), 1), result([first], true))
-  const like = { ...first, id: idOf('usr', 3) }
-  t.strictSame(await creation(repository, like, 1), result([first], true), 'the key is judged before the address')
-  await write(update(1, { ...rename('Later'), fields: {} }))
-  const { outcomes: [again] } = await creation(repository, userOf(2), 1)
-  t.strictSame(again, done(first))
-  t.equal(again?.code === 'done' && JSON.stringify(again.user?.fields), JSON.stringify(first.fields))
-  await t.rejects(creation(repository, first, 1, OTHER), REUSED)
-  for (const key of ['K1', 'k2', '_k1']) {
-    const user = userOf(10 + (await usersIn(repository)).length)
-    t.strictSame(await creation(repository, user, 1, { key: key.padEnd(43, '_') }), result([user]), 'another key')
-  }
-})
-
-rules('a creation that is refused keeps no key', async (t, { repository, write }) => {
-  await write(create(userOf(1)))
-  const taken = userOf(2, { email: 'USER1@example.org' })
-  t.strictSame((await creation(repository, taken, 1)).outcomes, [{ code: 'email_taken' }])
-  t.strictSame(await creation(repository, userOf(3), 1, OTHER), result([userOf(3)]))
-  await t.rejects(creation(repository, userOf(1, { email: 'x@example.org' }), 2), { code: 'fault' })
-  t.strictSame(await creation(repository, userOf(4), 2, OTHER), result([userOf(4)]))
-})
 
 rules('the key of a creation goes with its user, in whatever way that goes', async (t, { repository, write }) => {
   for (const ways of [[remove(1)], [putAway(1)], [purge(1)], [putAway(1), restore(1)]]) {
@@ -82,32 +56,6 @@ rules('keys that have ended are pruned, at that moment and not before', async (t
     .items.map(({ record: { id } }) => id), [idempotencyOf(2).key], 'with all that a call has kept')
   t.strictSame(await creation(repository, userOf(5), 1, OTHER), result([userOf(5)]), 'a clock goes back: it stays free')
   t.equal((await creation(repository, userOf(6), 2)).replayed, true)
-})
-
-rules('a repeated call gives all outcomes and the note of the first, and writes nothing', async (
-  t, { repository, write }
-) => {
-  await write(create(userOf(1)))
-  const fields = { z: 1, a: '', deep: [{ b: null }] }
-  const note = { z: [1, null], text: 'it’s "quoted" \\ 🦊' }
-  const { outcomes } = await repository.users.write([
-    create(userOf(2, { fields })), update(1, { status: 'suspended' }), update(1, { status: 'suspended' }), remove(99),
-    create(userOf(3, { email: 'USER1@example.org' })), update(2, () => ({ refused: { why: 'not' } }))
-  ], keyed(1, { note }))
-  const suspended = after(1, { status: 'suspended' })
-  const kept = [
-    done(userOf(2, { fields })), done(suspended), done(suspended, false), { code: 'not_found' },
-    { code: 'email_taken' }, { code: 'refused', reason: { why: 'not' } }
-  ]
-  t.strictSame(outcomes, kept.toSpliced(1, 1, Object({ ...done(suspended), types: ['user.suspended'] })))
-  await write(update(2, { ...rename('Later'), fields: {} }))
-  const before = await everythingIn(repository)
-  const again = await repository.users.write([create(userOf(7))], keyed(1, { note: 'another' }))
-  t.strictSame(again, { outcomes: kept, note, replayed: true })
-  const [first] = again.outcomes
-  t.equal(first?.code === 'done' && JSON.stringify(first.user?.fields), JSON.stringify(fields))
-  await t.rejects(repository.users.write([create(userOf(7))], keyed(1, OTHER)), REUSED)
-  t.strictSame(await everythingIn(repository), before)
 })
 
 rules('a call that changes nothing keeps its key, one that is undone does not', async (t, { repository, write }) => {
@@ -175,17 +123,6 @@ rules('a renewed key of a call has nothing of the first one', async (t, { reposi
   t.strictSame(last, { outcomes: [], note: 2, replayed: false })
 })
 
-rules('a repeated restoration gives the user back once', async (t, { repository, write }) => {
-  await write(create(userOf(1)))
-  await write(putAway(1))
-  const call = () => repository.users.write([restore(1)], keyed(1))
-  t.strictSame(await call(), result([after(1)]))
-  t.strictSame(await call(), result([after(1)], true))
-  await write(putAway(1))
-  t.strictSame(await call(), result([null], true))
-  t.strictSame(await usersIn(repository), [])
-})
-
 rules('keys of two tenants never meet', async (t, { repository }) => {
   const call = (n: number, tenant: string) =>
     repository.users.write([create(userOf(n))], { ...keyed(1), tenant })
@@ -195,7 +132,7 @@ rules('keys of two tenants never meet', async (t, { repository }) => {
   t.strictSame(await call(4, 'acme'), result([userOf(1, { tenant: 'acme' })], true))
 })
 
-rulesOutside('of concurrent calls with one key one writes, and all have its outcomes', async (t, { repository }) => {
+races('of concurrent calls with one key one writes, and all have its outcomes', async (t, { repository }) => {
   const ways: Array<(i: number) => Promise<WritesResult>> = [
     (i) => creation(repository, userOf(i), 1),
     (i) => creation(repository, userOf(100 + i, { email: 'same@example.org' }), 2),

@@ -1,13 +1,11 @@
-// Runs a rule on every store, outside and inside of a host's transaction.
+// Runs a rule on every store. Inside of a host's transaction: transactions.test.ts, and the conformance kit.
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import { knexStorage } from '../../../adapters/knex/index.ts'
 import { memory } from '../../../adapters/memory/index.ts'
 import { sqlite } from '../../../adapters/sqlite.ts'
-import { type Repository, repositoryIn, repositoryOf } from '../../../lib/storage/repository.ts'
+import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
 import type { EventRecord, Storage } from '../../../lib/storage/storage.ts'
 import type { UserWrite, WriteOutcome, WriteScope } from '../../../lib/storage/user-writes.ts'
-import { knexHosts } from '../../helpers/knex-hosts.ts'
 import { from } from '../../helpers/level.ts'
 import { sqliteDriver } from '../../helpers/sqlite.ts'
 import { stores, temporaryDirectory, temporarySchema } from '../../helpers/stores.ts'
@@ -19,11 +17,11 @@ export interface Subject {
   repository: Repository
   /** Makes one write of a user. */
   write: (write: UserWrite, scope?: WriteScope) => Promise<WriteOutcome>
-  /** The recorded events. A host's transaction is committed for it, so it comes last. */
+  /** The recorded events. */
   recorded: () => Promise<EventRecord[]>
 }
 
-interface Kind<Given> { name: string, skip: string | false, run: (t: Test, rule: Rule<Given>) => Promise<void> }
+interface Kind<Given> { name: string, run: (t: Test, rule: Rule<Given>) => Promise<void> }
 type Rule<Given> = (t: Test, given: Given) => Promise<void>
 
 const NEEDS = { migrate: true, filterable: ['plan'], unique: ['legacyId'] }
@@ -42,46 +40,22 @@ async function opened (t: Test, storage: Storage): Promise<Storage> {
   return storage
 }
 
-function subjectOf (
-  storage: Storage, repository: Repository, recorded = (): Promise<EventRecord[]> => eventsIn(repository)
-): Subject {
-  return { storage, repository, write: (write, scope) => repository.users.writeOne(write, scope), recorded }
+function subjectOf (storage: Storage, write: (repository: Repository) => Subject['write']): Subject {
+  const repository = repositoryOf(storage)
+  return { storage, repository, write: write(repository), recorded: () => eventsIn(repository) }
 }
+
+const alone = ({ users }: Repository): Subject['write'] => (write, scope) => users.writeOne(write, scope)
 
 /** As `writeOne` does it, in a call of `write`. */
-function byCalls (storage: Storage): Subject {
-  const repository = repositoryOf(storage)
-  const write = async (asked: UserWrite, scope: WriteScope = {}): Promise<WriteOutcome> => {
-    const [outcome] = (await repository.users.write([asked], { ...SINGLE, ...scope })).outcomes
-    if (outcome === undefined) throw new Error('a write has no outcome')
-    return outcome
-  }
-  return { storage, repository, write, recorded: () => eventsIn(repository) }
+const inCalls = ({ users }: Repository): Subject['write'] => async (asked, scope = {}) => {
+  const [outcome] = (await users.write([asked], { ...SINGLE, ...scope })).outcomes
+  if (outcome === undefined) throw new Error('a write has no outcome')
+  return outcome
 }
 
-const outside = (make: (t: Test) => Storage): Kind<Subject>['run'] => async (t, rule) => {
-  const storage = await opened(t, make(t))
-  await rule(t, subjectOf(storage, repositoryOf(storage)))
-}
-
-/** In a transaction that is rolled back, unless what it records is asked for. */
-const inside = (driver: string): Kind<Subject>['run'] => async (t, rule) => {
-  const host = await knexHosts.find((kind) => kind.driver === driver)?.connect(t)
-  if (host === undefined) throw new Error(`there is no host with ${driver}`)
-  t.teardown(() => host.destroy())
-  const storage = knexStorage(host)
-  await storage.open(NEEDS)
-  const transaction = await host.transaction()
-  try {
-    const joined = storage.join(transaction)
-    await rule(t, subjectOf(joined, repositoryIn(joined), async () => {
-      await transaction.commit()
-      return eventsIn(repositoryOf(storage))
-    }))
-  } finally {
-    if (!transaction.isCompleted()) await transaction.rollback()
-  }
-}
+const on = (make: (t: Test) => Storage, write = alone): Kind<Subject>['run'] => async (t, rule) =>
+  rule(t, subjectOf(await opened(t, make(t)), write))
 
 const sqliteAt = (filename: string): Storage => sqlite({ filename, driver: sqliteDriver })
 
@@ -91,18 +65,11 @@ function postgresAt (schema: string): Storage {
   return kind.at(schema)
 }
 
-const skip = from('ci')
-
-const outsideKinds = chosen<Subject>([
-  { name: 'memory', skip: false, run: outside(() => asOfServer(memory())) },
-  { name: 'memory, in calls', skip: false, run: async (t, rule) => rule(t, byCalls(await opened(t, memory()))) },
-  { name: 'sqlite', skip, run: outside(() => sqliteAt(':memory:')) },
-  { name: 'postgres', skip, run: outside((t) => postgresAt(temporarySchema(t))) }
-])
-
-const insideKinds = chosen<Subject>([
-  { name: 'sqlite, in a transaction', skip, run: inside(sqliteDriver) },
-  { name: 'postgres, in a transaction', skip, run: inside('pg') }
+const kinds = chosen<Subject>([
+  { name: 'memory', run: on(() => asOfServer(memory())) },
+  { name: 'memory, in calls', run: on(() => memory(), inCalls) },
+  { name: 'sqlite', run: on(() => sqliteAt(':memory:')) },
+  { name: 'postgres', run: on((t) => postgresAt(temporarySchema(t))) }
 ])
 
 /** Two stores on one database, as two processes have them. */
@@ -116,7 +83,6 @@ function twice (placeOf: (t: Test) => Promise<() => Storage>): Kind<[Storage, St
 const processKinds = chosen<[Storage, Storage]>([
   {
     name: 'memory',
-    skip: false,
     run: twice(async () => {
       const storage = memory()
       return () => asOfServer(storage)
@@ -124,7 +90,6 @@ const processKinds = chosen<[Storage, Storage]>([
   },
   {
     name: 'sqlite',
-    skip,
     run: twice(async (t) => {
       const filename = join(await temporaryDirectory(t), 'users.db')
       return () => sqliteAt(filename)
@@ -132,7 +97,6 @@ const processKinds = chosen<[Storage, Storage]>([
   },
   {
     name: 'postgres',
-    skip,
     run: twice(async (t) => {
       const schema = temporarySchema(t)
       return () => postgresAt(schema)
@@ -140,20 +104,32 @@ const processKinds = chosen<[Storage, Storage]>([
   }
 ])
 
-function onKinds<Given> (name: string, kinds: ReadonlyArray<Kind<Given>>, rule: Rule<Given>): void {
-  test(name, async (t) => {
-    for (const { name: kind, skip, run } of kinds) await t.test(kind, { skip }, (each) => run(each, rule))
+type Level = Parameters<typeof from>[0]
+
+/** `onSql`: the level that tests it on databases too. */
+function onKinds<Given> (
+  name: string, kinds: ReadonlyArray<Kind<Given>>, rule: Rule<Given>, onSql: Level, skip: string | false = false
+): void {
+  test(name, { skip }, async (t) => {
+    for (const { name: kind, run } of kinds) {
+      await t.test(kind, { skip: !kind.startsWith('memory') && from(onSql) }, (each) => run(each, rule))
+    }
   })
 }
 
-/** Tests a rule on every store, and in a host's transaction. */
-export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, [...outsideKinds, ...insideKinds], rule)
+/** Tests a rule in memory, and at night on databases: it is decided above the stores, and the kit tests those. */
+export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'nightly')
 
-/** The same for what a host's transaction does not have: concurrent calls, and events before its end. */
-export const rulesOutside = (name: string, rule: Rule<Subject>): void => onKinds(name, outsideKinds, rule)
+/** Tests a rule of concurrent calls, which databases bring into an order. */
+export const races = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci')
+
+/** The same for what takes long. */
+export const racesAtNight = (name: string, rule: Rule<Subject>): void =>
+  onKinds(name, kinds, rule, 'nightly', from('nightly'))
 
 /** Tests a rule with the stores that two processes have on one database. */
-export const processes = (name: string, rule: Rule<[Storage, Storage]>): void => onKinds(name, processKinds, rule)
+export const processes = (name: string, rule: Rule<[Storage, Storage]>): void =>
+  onKinds(name, processKinds, rule, 'ci')
 
 /** Two stores on one memory, as two processes have them. */
 export async function inMemory (): Promise<[Storage, Storage]> {

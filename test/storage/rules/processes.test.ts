@@ -1,12 +1,12 @@
 // Two processes on one database: what one remembers or has read is not what the other has left.
 import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
-import { makes, writesKeys } from './between.ts'
 import { until } from '../../helpers/until.ts'
 import { interrupted, processes } from './on-stores.ts'
 import {
-  addKey, addKeys, after, apiKeyOf, ATOMIC, awayIn, concurrently, create, done, idOf, idsOf, keyed, onlyVersion, purge,
-  putAway, RACERS, readdress, remove, rename, restore, revoke, SINGLE, tally, timeOf, update, upTo, userOf, usersIn
+  addKey, addKeys, after, apiKeyOf, ATOMIC, awayIn, concurrently, create, done, idOf, idsOf, keyed, onlyVersion,
+  purge, putAway, RACERS, readdress, remove, rename, restore, revoke, SINGLE, tally, timeOf, update, upTo, userOf,
+  usersIn, makes, writesKeys
 } from './values.ts'
 
 const NOT_FOUND = { code: 'not_found' }

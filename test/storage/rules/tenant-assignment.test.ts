@@ -1,7 +1,7 @@
 // How users who belong to no tenant are given to one.
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { UnassignedUser } from '../../../lib/storage/tenant-loop.ts'
-import { rulesOutside } from './on-stores.ts'
+import { races, rules } from './on-stores.ts'
 import {
   addKey, addKeys, addTo, after, apiKeyOf, awayIn, create, eventOf, eventsIn, idOf, idsOf, keysIn, putAway, readdress,
   remove, rename, update, upTo, userOf, usersIn
@@ -22,7 +22,7 @@ async function assignAll ({ tenants }: Repository, limit: number, afterStep: () 
   return walk
 }
 
-rulesOutside('users of no tenant are given to one in steps, with their events', async (t, subject) => {
+rules('users of no tenant are given to one in steps, with their events', async (t, subject) => {
   const { repository, write } = subject
   await addTo(subject, undefined, ...upTo(8))
   await addTo(subject, 'other', 101, 102)
@@ -53,7 +53,7 @@ rulesOutside('users of no tenant are given to one in steps, with their events', 
   t.strictSame(await write(create(userOf(32, { email: userOf(2).email })), { tenant: 'own' }), { code: 'email_taken' })
 })
 
-rulesOutside('who has an address or a value of the tenant stays, and holds up nobody', async (t, subject) => {
+rules('who has an address or a value of the tenant stays, and holds up nobody', async (t, subject) => {
   const { repository, write } = subject
   const fields = { legacyId: 'A7' }
   for (const n of upTo(6)) await write(create(userOf(n, n === 5 ? { fields } : {})))
@@ -72,7 +72,7 @@ rulesOutside('who has an address or a value of the tenant stays, and holds up no
   t.equal((await assignAll(repository, 4)).assigned, 1)
 })
 
-rulesOutside('beside writes and other assignments nothing is lost', async (t, subject) => {
+races('beside writes and other assignments nothing is lost', async (t, subject) => {
   const { repository, write } = subject
   const numbers = upTo(20)
   await addTo(subject, undefined, ...numbers)

@@ -1,46 +1,14 @@
 // What it means that users are put away, restored and purged.
-import { rules, rulesOutside } from './on-stores.ts'
+import { races, rules } from './on-stores.ts'
 import {
-  after, awayIn, concurrently, create, done, everyone, firstPage, holdersOf, idempotencyOf, idOf, idsOf, keyed,
-  onlyVersion, purge, putAway, RACERS, readdress, remove, rename, restore, SINGLE, tally, timeOf, update, upTo, userOf,
-  usersIn
+  after, awayIn, concurrently, create, done, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, rename,
+  restore, SINGLE, tally, timeOf, update, upTo, userOf, usersIn
 } from './values.ts'
 
 const DESK = { type: 'api_key', id: idOf('key', 7), name: 'Desk' }
 const NOT_FOUND = { code: 'not_found' }
 const away = (n: number, at = 100 + n, more: Parameters<typeof userOf>[1] = {}) =>
   ({ user: userOf(n, more), deletedAt: timeOf(at), deletedBy: null })
-
-rules('who is put away is in the trash alone, and what was unique is free', async (t, { repository, write }) => {
-  const { trash } = repository
-  const user = userOf(1, { fields: { legacyId: 'a', list: [null, { b: 1 }] }, status: 'suspended', statusReason: 'x' })
-  await repository.users.write([create(user)], keyed(1))
-  const deletedBy = { ...DESK, name: null }
-  t.strictSame(await write(putAway(1, 100, { putAway: { deletedAt: timeOf(100), deletedBy } })), done(user))
-  t.strictSame([await usersIn(repository), await holdersOf(repository, 'user1@example.org')], [[], []])
-  t.strictSame(await trash.find(user.id), { user, deletedAt: timeOf(100), deletedBy })
-  for (const gone of [putAway(1), remove(1), update(1, rename('X'))]) t.strictSame(await write(gone), NOT_FOUND)
-  const heir = userOf(2, { email: user.email, fields: { legacyId: 'a' } })
-  const { replayed } = await repository.users.write([create(heir)], {
-    atomic: false, idempotency: idempotencyOf(1, { fingerprint: 'g' })
-  })
-  t.equal(replayed, false)
-  t.strictSame(await trash.find(idOf('usr', 2)), null)
-  t.strictSame(await awayIn(repository), [user], 'refusals change nothing')
-})
-
-rules('a guard that does not hold leaves a user where it is', async (t, { repository, write }) => {
-  await write(create(userOf(1)))
-  const guard = onlyVersion(2)
-  t.strictSame(await write(putAway(1, 100, { guard })), { code: 'version_mismatch' })
-  t.strictSame([await usersIn(repository), await awayIn(repository)], [[userOf(1)], []])
-  t.strictSame(await write(putAway(1, 100, { guard: onlyVersion(1) })), done(userOf(1)))
-  for (const refused of [restore(1, { guard }), purge(1, { guard }), purge(1, { guard, putAwayBefore: timeOf(900) })]) {
-    t.strictSame(await write(refused), { code: 'version_mismatch' })
-    t.strictSame([await usersIn(repository), await awayIn(repository)], [[], [userOf(1)]])
-  }
-  t.match(await write(restore(1, { guard: onlyVersion(1) })), { user: { version: 2 } })
-})
 
 rules('a user takes the place of another one that had its id', async (t, { repository, write }) => {
   for (const n of [1, 2]) await write(create(userOf(n)))
@@ -78,23 +46,6 @@ rules('the trash is listed with the latest first, and what is old with the oldes
   t.strictSame(await expired(900, 3), idsOf('usr', [2, 7, 3]))
 })
 
-rules('a restoration gives back the values, and all by which the user is found', async (t, { repository, write }) => {
-  const user = userOf(1, { name: 'Ada', fields: { plan: 'pro', legacyId: 'a' }, status: 'suspended' })
-  await write(create(user))
-  await write(update(1, rename('Ada K')))
-  await write(putAway(1, 950))
-  const back = { ...user, name: 'Ada K', version: 3, updatedAt: timeOf(960) }
-  t.strictSame(await write(restore(1, { updatedAt: timeOf(960) })), done(back))
-  for (const found of [
-    everyone, { ...everyone, emailKey: 'user1@example.org' }, { ...everyone, words: [['ada', 'k', 'user1']] },
-    { ...everyone, fields: { plan: 'pro' } }, { ...everyone, fields: { legacyId: 'a' } }
-  ]) t.strictSame(await repository.users.list(found, firstPage(9)), { items: [back], total: 1 })
-  t.strictSame(await awayIn(repository), [])
-  t.strictSame(await write(create(userOf(2, { email: user.email }))), { code: 'email_taken' })
-  t.match(await write(create(userOf(2, { fields: { legacyId: 'a' } }))), { code: 'field_taken' })
-  t.strictSame(await write(restore(1)), NOT_FOUND, 'it is there already')
-})
-
 rules('the version of a restored user goes on, and updatedAt never goes back', async (t, { write }) => {
   await write(create(userOf(1)))
   await write(update(1, rename('New'), { updatedAt: timeOf(500) }))
@@ -106,40 +57,16 @@ rules('the version of a restored user goes on, and updatedAt never goes back', a
   t.match(await write(update(1, rename('Last'), { guard: onlyVersion(5) })), { user: { version: 6 } })
 })
 
-rules('a restoration is refused for what somebody else has by now', async (t, { repository, write }) => {
-  await write(create(userOf(1, { fields: { legacyId: 7 } })))
-  await write(putAway(1))
-  const stays = async () => t.strictSame(await awayIn(repository), [userOf(1, { fields: { legacyId: 7 } })])
-  await write(create(userOf(2, { email: 'USER1@example.org' })))
-  t.strictSame(await write(restore(1)), { code: 'email_taken' })
-  await stays()
-  await write(update(2, { ...readdress('other@example.org'), fields: { legacyId: 7 } }))
-  t.strictSame(await write(restore(1)), { code: 'field_taken', field: 'legacyId' })
-  await stays()
-  await write(update(2, { fields: {} }))
-  await write(create(userOf(1, { name: 'Again', email: 'again@example.org' })))
-  t.strictSame(await write(restore(1)), { code: 'field_taken', field: 'id' })
-  await stays()
-  t.match(await repository.users.find(idOf('usr', 1)), { name: 'Again', version: 1 })
-  await write(remove(1))
-  t.match(await write(restore(1)), { user: { version: 2 } })
-  t.strictSame(await write(restore(2)), NOT_FOUND)
-})
-
-rules('a purge takes a user for good, from the trash or from among the others', async (t, { repository, write }) => {
-  for (const n of [1, 2, 3]) await write(create(userOf(n)))
-  await write(putAway(1))
-  t.strictSame(await write(purge(1)), done(userOf(1)))
-  for (const gone of [purge(1), restore(1), remove(1)]) t.strictSame(await write(gone), NOT_FOUND)
-  const types = ['user.deleted', 'user.purged']
-  t.strictSame(await write(purge(2, { guard: onlyVersion(2) })), { code: 'version_mismatch' })
-  t.strictSame(await write(purge(2)), { ...done(userOf(2)), types })
-  t.strictSame([await usersIn(repository), await awayIn(repository)], [[userOf(3)], []])
+rules('a purge takes who is there and who is put away with one id, judged by who is there', async (
+  t, { repository, write }
+) => {
+  await write(create(userOf(3)))
   await write(putAway(3))
   const again = userOf(3, { name: 'Again', version: 5 })
   await write(create(again))
-  t.strictSame(await write(purge(3, { guard: onlyVersion(1) })), { code: 'version_mismatch' }, 'of who is there')
-  t.strictSame(await write(purge(3, { guard: onlyVersion(5) })), { ...done(again), types }, 'both go')
+  t.strictSame(await write(purge(3, { guard: onlyVersion(1) })), { code: 'version_mismatch' })
+  const purged = await write(purge(3, { guard: onlyVersion(5) }))
+  t.strictSame(purged, { ...done(again), types: ['user.deleted', 'user.purged'] })
   t.strictSame([await usersIn(repository), await awayIn(repository)], [[], []])
 })
 
@@ -176,7 +103,7 @@ rules('writes of one call see what those before them have made of the trash', as
   t.strictSame((await repository.trash.list({ offset: 0, limit: 9 })).items, [away(5, 300), away(2)])
 })
 
-rulesOutside('of concurrent restorations one is made', async (t, { repository, write }) => {
+races('of concurrent restorations one is made', async (t, { repository, write }) => {
   await write(create(userOf(1)))
   await write(putAway(1))
   const { values } = await concurrently((i) => write(restore(1, { updatedAt: timeOf(900 + i) })))
@@ -191,7 +118,7 @@ rulesOutside('of concurrent restorations one is made', async (t, { repository, w
   t.strictSame([(await usersIn(repository)).length, (await awayIn(repository)).length], [2, RACERS - 1])
 })
 
-rulesOutside('beside any writes a user is at one place, and counts its versions', async (t, { repository, write }) => {
+races('beside any writes a user is at one place, and counts its versions', async (t, { repository, write }) => {
   for (const n of [1, 2, 3]) await write(create(userOf(n)))
   for (const n of [2, 3]) await write(putAway(n))
   const { values, codes } = await concurrently(async (i) => {
@@ -202,7 +129,7 @@ rulesOutside('beside any writes a user is at one place, and counts its versions'
     const writes = order.flatMap((n) =>
       i % 4 < 2 ? [restore(n), putAway(n, 900 + i)] : [putAway(n, 900 + i), restore(n)])
     return (await repository.users.write(writes, SINGLE)).outcomes
-  })
+  }, RACERS / 2)
   t.strictSame(codes, [])
   const last = [...await usersIn(repository), ...await awayIn(repository)]
   t.strictSame(last.map(({ id }) => id).toSorted(), idsOf('usr', [1, 2, 3]))

@@ -5,8 +5,8 @@ import type { ApiKeyRecord, EventRecord, Idempotency, UserRecord, VersionGuard }
 import type { ApiKeyWrite } from '../../../lib/storage/api-key-writes.ts'
 import type { UserWrite, WritesOptions } from '../../../lib/storage/user-writes.ts'
 import {
-  anyVersion, apiKeyOf, eventOf, everyone, firstPage, idempotencyOf as anyIdempotencyOf, idOf, keysOf, rename,
-  timeOf, userOf, wordsOf
+  anyVersion, apiKeyOf, eventOf, everyone, firstPage, idempotencyOf as anyIdempotencyOf, idOf, keysOf, rename, timeOf,
+  userOf, wordsOf
 } from '../../helpers/records.ts'
 
 export {
@@ -152,4 +152,16 @@ export function tally (outcomes: ReadonlyArray<{ code: string }>): Record<string
   const counts: Record<string, number> = {}
   for (const { code } of outcomes) counts[code] = (counts[code] ?? 0) + 1
   return counts
+}
+
+/** Makes writes one after the other, and gives the outcome of the last. */
+export const makes = (...writes: UserWrite[]) => async ({ users }: Repository) => {
+  let last: unknown
+  for (const write of writes) last = await users.writeOne(write)
+  return last
+}
+export const writesKeys = (...writes: ApiKeyWrite[]) => async ({ apiKeys }: Repository) => {
+  let last: unknown
+  for (const write of writes) last = await apiKeys.write(write)
+  return last
 }

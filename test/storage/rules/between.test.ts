@@ -1,28 +1,96 @@
-// Writes of keys, webhooks and tenants between whose reading and writing another process has written.
-import { makes, testAmid, writesKeys } from './between.ts'
+// What comes of a write between whose reading and writing another process has written: orders.test.ts has pairs of
+// writes of one user or key, these are about more.
+import { test, type Test } from 'tap'
+import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
+import type { Storage } from '../../../lib/storage/storage.ts'
+import { inMemory, interrupted, processes } from './on-stores.ts'
 import {
-  addKey, after, create, idOf, keysIn, remove, rename, revoke, rotate, timeOf, touch, update, userOf, usersIn
+  addKey, after, ATOMIC, awayIn, create, done, idOf, keyed, keysIn, putAway, remove, rename, revoke, rotate, SINGLE,
+  timeOf, update, userOf, usersIn, makes, writesKeys
 } from './values.ts'
 import { addWebhooks, deliver, deliveriesIn, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
+
+/** What one process does, what another has done between its reading and its writing, and what comes of it. */
+interface Amid {
+  before?: (repository: Repository) => Promise<unknown>
+  does: (repository: Repository) => Promise<unknown>
+  amid: Array<(repository: Repository) => Promise<unknown>>
+  comes: unknown
+  /** What is there afterwards. */
+  then?: (repository: Repository) => Promise<unknown>
+  leaves?: unknown
+  /** After a read something else comes of it. */
+  onlyAtCommit?: true
+}
 
 const ADMIN = { scopes: ['keys:write'] }
 const KEEP = { keepOneWith: ['keys:write'] }
 const FIRST = idOf('whk', 1)
+const addUser = makes(create(userOf(1)))
+const calls = (...given: Parameters<Repository['users']['write']>) => async ({ users }: Repository) =>
+  (await users.write(...given)).outcomes
+
+/** Tests each of them with two processes: before the commit on every store, and after each read in memory. */
+function testAmid (all: Record<string, Amid>): void {
+  for (const [name, { before, does, amid, comes, then, leaves, onlyAtCommit = false }] of Object.entries(all)) {
+    /** `afterRead`: when the first of them happens. Returns how often was read before the commit. */
+    async function run (t: Test, [first, second]: [Storage, Storage], afterRead?: number): Promise<number> {
+      const other = repositoryOf(second)
+      await before?.(other)
+      const { storage, reads } = interrupted(first, amid.map((happens) => () => happens(other)), afterRead)
+      const value = await does(repositoryOf(storage))
+      if (typeof comes === 'function') t.ok(comes(value), `after read ${afterRead}`)
+      else t.strictSame(value, comes, `after read ${afterRead}`)
+      if (then !== undefined) t.strictSame(await then(other), leaves)
+      return reads()
+    }
+    processes(`between reading and writing: ${name}`, async (t, stores) => { await run(t, stores) })
+    if (onlyAtCommit) continue
+    test(`after each read: ${name}`, async (t) => {
+      for (let n = 1, reads = 1; n <= reads; n++) reads = await run(t, await inMemory(), n)
+    })
+  }
+}
 
 testAmid({
-  'a key that is revoked gets no successor': {
-    before: writesKeys(addKey(1)),
-    does: writesKeys(rotate(1, 2)),
-    amid: [writesKeys(revoke(1, 40))],
-    comes: { code: 'api_key_inactive' },
-    then: async (repository) => (await keysIn(repository)).length,
-    leaves: 1
+  'an update keeps what another has changed': {
+    before: addUser,
+    does: makes(update(1, { fields: { a: 1 } })),
+    amid: [makes(update(1, rename('Other'))), makes(update(1, { status: 'suspended' }))],
+    comes: done(after(1, { name: 'Other', status: 'suspended', fields: { a: 1 }, version: 4 }))
   },
-  'the last key stays': {
-    before: writesKeys(addKey(1, ADMIN), addKey(2, ADMIN)),
-    does: writesKeys(revoke(1, 70, KEEP)),
-    amid: [writesKeys(revoke(2, 70, KEEP))],
-    comes: { code: 'last_admin_key' }
+  'who is put away takes the place of another in the trash': {
+    before: addUser,
+    does: makes(putAway(1, 700)),
+    amid: [makes(putAway(1, 500), create(userOf(1, { name: 'Again' })))],
+    comes: done(userOf(1, { name: 'Again' })),
+    then: awayIn,
+    leaves: [userOf(1, { name: 'Again' })]
+  },
+  'an id of another tenant is taken': {
+    does: makes(create(userOf(1, { tenant: 'acme' }))),
+    amid: [makes(create(userOf(1, { tenant: 'beta' })))],
+    comes: { code: 'field_taken', field: 'id' }
+  },
+  'a call is decided again': {
+    before: makes(create(userOf(1)), create(userOf(2))),
+    does: calls([update(1, { fields: { a: 1 } }), remove(2), create(userOf(3, { email: userOf(2).email }))], ATOMIC),
+    amid: [makes(update(1, rename('Other'))), makes(update(2, rename('Other')))],
+    comes: [done(after(1, { name: 'Other', fields: { a: 1 }, version: 3 })), done(after(2, { name: 'Other' })),
+      done(userOf(3, { email: userOf(2).email }))]
+  },
+  'what was taken may be free when a call is decided again': {
+    before: addUser,
+    does: calls([create(userOf(3)), update(1, { fields: { a: 1 } })], SINGLE),
+    amid: [makes(create(userOf(4, { email: userOf(3).email }))), makes(remove(4), update(1, rename('Other')))],
+    comes: [done(userOf(3)), done(after(1, { name: 'Other', fields: { a: 1 }, version: 3 }))]
+  },
+  'a repetition that was faster answers a call': {
+    does: ({ users }) => users.write([create(userOf(1)), remove(9)], keyed(1)),
+    amid: [({ users }) => users.write([create(userOf(2)), remove(9)], keyed(1, { note: 7 }))],
+    comes: { outcomes: [done(userOf(2)), { code: 'not_found' }], note: 7, replayed: true },
+    then: usersIn,
+    leaves: [userOf(2)]
   },
   'the last key of a tenant stays': {
     before: writesKeys(addKey(1, { ...ADMIN, tenant: 'acme' }), addKey(2, { ...ADMIN, tenant: 'acme' })),
@@ -42,12 +110,6 @@ testAmid({
     comes: ({ successors }: { successors: unknown[] }) => successors.length === 2,
     then: async (repository) => (await keysIn(repository)).map(({ revokedAt }) => revokedAt),
     leaves: Array(3).fill(timeOf(70))
-  },
-  'a later use is kept': {
-    before: writesKeys(addKey(1)),
-    does: writesKeys(touch(1, 50, 40)),
-    amid: [writesKeys(touch(1, 60, 40))],
-    comes: { code: 'done', changed: false, key: null }
   },
   'uses add up': {
     before: writesKeys(addKey(1)),

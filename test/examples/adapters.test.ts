@@ -1,0 +1,47 @@
+// The examples of adapters pass the conformance kit of the package.
+import { join } from 'node:path'
+import { test, type Test } from 'tap'
+import { testStorage, type TestStorageOptions } from 'fastify-users/testing'
+import { lmdb } from '../../examples/custom-adapter/index.ts'
+import { sqlStore } from '../../examples/sql-adapter/index.ts'
+import { EACH_KIND } from '../helpers/each-kind.ts'
+import { from } from '../helpers/level.ts'
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+
+/** Runs the kit as subtests: all of it at night, and before that a duty of each kind. */
+function conforms (t: Test, options: Pick<TestStorageOptions, 'create' | 'quick'>): void {
+  const isWhole = from('nightly') === false
+  const lines: string[] = []
+  testStorage({
+    test: (name, run) => isWhole || EACH_KIND.includes(name) ? t.test(name, run) : undefined,
+    seed: 1,
+    timeoutMs: 300_000,
+    progress: () => {},
+    report: (line) => lines.push(line),
+    ...options
+  })
+  if (isWhole) t.test('the report', async (t) => t.match(lines[0], / 0 failed, 0 not reached/))
+}
+
+test('the LMDB store passes the conformance kit', async (t) => {
+  conforms(t, { create: async () => lmdb(join(await temporaryDirectory(t), 'users')) })
+})
+
+test('the SQL skeleton, from which authors begin, passes the conformance kit', async (t) => {
+  conforms(t, {
+    quick: true,
+    async create () {
+      const schema = temporarySchema(t)
+      await sql(`CREATE SCHEMA ${schema}`)
+      const storage = sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
+      return {
+        storage,
+        async begin (isolation?: string) {
+          const transaction = await storage.begin(isolation === undefined ? '' : `ISOLATION LEVEL ${isolation}`)
+          return { transaction, commit: () => transaction.commit(), rollback: () => transaction.rollback() }
+        },
+        destroy: () => sql(`DROP SCHEMA ${schema} CASCADE`)
+      }
+    }
+  })
+})
