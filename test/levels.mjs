@@ -66,7 +66,9 @@ export function filesOf (level, { covering = false, shard = { part: 1, of: 1 } }
   const groups = Object.entries(GROUP_SIZES).flatMap(([beginning, size]) => {
     const together = shared.filter((file) => file.startsWith(beginning))
     shared = shared.filter((file) => !file.startsWith(beginning))
-    return Array.from({ length: Math.ceil(together.length / size) }, (_, i) => together.slice(i * size, (i + 1) * size))
+    // Files of one folder take about as long, so each goes to another group.
+    const count = Math.ceil(together.length / size)
+    return Array.from({ length: count }, (_, i) => together.filter((_file, j) => j % count === i))
   })
   const later = LEVELS.filter((each) => !includes(level, each))
     .map((each) => ({ level: each, count: all.filter((file) => levelOf(file) === each).length }))
