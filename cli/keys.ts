@@ -1,6 +1,6 @@
 import { type ApiKey } from '../lib/api-keys/record.ts'
 import type { ApiKeyInput } from '../lib/api-keys/rules.ts'
-import { isScope, SCOPES } from '../lib/api-keys/scopes.ts'
+import { isHostScope, type Scope, SCOPES, scopeIn, scopesOf } from '../lib/api-keys/scopes.ts'
 import {
   type ApiKeysService, createApiKeysService, type NewApiKey, UNBOUNDED, UNGUARDED
 } from '../lib/api-keys/service.ts'
@@ -42,9 +42,16 @@ export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
   return readOptions('fastify-users: keys', keyOptions, given)
 }
 
+/** The scopes of a list. A server's own are not known here, so that any name that they can have will do. */
+const scopesIn = (list = '') => list.split(',').map((scope) => scope.trim())
+
+function knownScopes (list: string | undefined): readonly Scope[] {
+  return scopesOf(true, Object.fromEntries(scopesIn(list).filter(isHostScope).map((scope) => [scope, scope])))
+}
+
 /** The keys of a storage. `isLogged`: changes are recorded. @throws TypeError as `settingsOf` does */
 export function keysOf (
-  storage: Storage, options: KeyOptions & TenantOptions, isLogged: boolean
+  storage: Storage, options: KeyOptions & TenantOptions & { scopes?: string }, isLogged: boolean
 ): Bound<ApiKeysService> {
   const { prefix: keyPrefix, pepper: peppers } = settingsOf(options)
   const repository = repositoryOf(storage)
@@ -58,8 +65,7 @@ export function keysOf (
     pepper: peppers[0],
     publish: () => {},
     makeEvent: isLogged ? newEvent : () => null,
-    // The server's option is not known here.
-    tenants: true
+    scopes: knownScopes(options.scopes)
   })
   return { service, call: callOf(options) }
 }
@@ -121,11 +127,14 @@ export async function createKey (
 ): Promise<void> {
   const { name, scopes, owner, addresses, rateLimit } = options
   const expiry = expiryOf(options)
-  const wanted = scopes?.split(',').map((scope) => scope.trim())
-  const known = wanted?.filter(isScope)
-  if (known?.length !== wanted?.length) {
-    throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, separated by commas`)
-  }
+  const known = scopes === undefined
+    ? undefined
+    : scopesIn(scopes).map((text) => {
+      const scope = scopeIn(knownScopes(scopes), text)
+      if (scope !== undefined) return scope
+      throw new UsageError(`--scopes must be some of ${SCOPES.join(', ')}, or scopes of your server's own such as ` +
+        'orders:read, separated by commas')
+    })
   await show(output, await keys.create({
     name,
     ...(known !== undefined && { scopes: known }),

@@ -59,7 +59,8 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('create', 'create a key; its text is the answer, and is not stored')
     .requiredOption('-n, --name <name>', 'what it is for')
-    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(', ')})`)
+    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')}, or some of the server's own ` +
+      `(default: ${DEFAULT_SCOPES.join(', ')})`)
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')

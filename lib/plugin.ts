@@ -1,16 +1,19 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { createAuthenticator } from './api-keys/authenticator.ts'
+import { createAuthenticator, type Identify } from './api-keys/authenticator.ts'
+import { scopesOf } from './api-keys/scopes.ts'
 import { createUseCounter } from './api-keys/use-counter.ts'
 import { createVerifier } from './api-keys/verifier.ts'
 import { NO_FIELDS } from './fields/fields-schema.ts'
 import { createHostFields } from './fields/host-fields.ts'
+import { createAdmission } from './http/admission/admission.ts'
+import { createGuards } from './http/admission/guard.ts'
 import { continueWhenRead } from './http/admission/late-continue.ts'
 import { addressOf } from './http/caller.ts'
 import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
 import { createRateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
-import { requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
+import { callerDecoration, requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
 import { checkOptions, type UsersOptions } from './mount/options.ts'
 import { ownOperations } from './mount/own-operations.ts'
@@ -19,6 +22,7 @@ import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
 import { openStorage } from './mount/storage-lifecycle.ts'
 import { purgeRegularly } from './mount/trash-purging.ts'
+import { SECURITY_SCHEME } from './openapi/describe.ts'
 import { repositoryOf } from './storage/repository.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { RESERVED_NAMES } from './users/rules.ts'
@@ -55,30 +59,54 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
 
   const securityLog = createSecurityLog(log)
   host.addHook('onClose', async () => securityLog.close())
-  const parts = { log, repository, fields, verifier, uses, securityLog, membership, opened }
+  const rateLimits = await createRateLimits(options.limits)
+  const authentication = {
+    verifier,
+    keyPrefix: apiKeys.prefix,
+    staticKeys: apiKeys.static,
+    addressOf,
+    tenants: options.tenants,
+    onRefused: securityLog.refused
+  }
+  const identify = createAuthenticator({ ...authentication, authenticate: options.authenticate })
+  const admissionBy = (by: Identify<FastifyRequest>) => createAdmission({
+    identify: by,
+    stillWorks: verifier.stillWorks,
+    rateLimits,
+    securityLog,
+    onCaller ({ record }, request) {
+      if (record === null) return
+      uses?.count(record.id)
+      verifier.touch(record, (err) => {
+        request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
+      })
+    }
+  })
+  const admission = admissionBy(identify)
+  const guards = createGuards({
+    admission,
+    textAdmission: admissionBy(createAuthenticator({ ...authentication, authenticate: undefined })),
+    errorFormat: options.errorFormat,
+    log,
+    callerName: options.callerName,
+    scopes: scopesOf(options.tenants, apiKeys.scopes),
+    tenants: options.tenants,
+    securityScheme: SECURITY_SCHEME,
+    decorate: callerDecoration(host)
+  })
+  const parts = { log, repository, fields, verifier, uses, securityLog, membership, opened, guards }
   const services = createServices(host, options, parts)
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
   warnWithoutKeys(host, log, services.apiKeys, options)
   warnOfTrust(host, log)
   host.decorate(options.decoratorName, services.inProcess)
 
-  const rateLimits = await createRateLimits(options.limits)
-  const identify = createAuthenticator({
-    verifier,
-    keyPrefix: apiKeys.prefix,
-    staticKeys: apiKeys.static,
-    authenticate: options.authenticate,
-    addressOf,
-    tenants: options.tenants,
-    onRefused: securityLog.refused
-  })
   const limits = { reads: limit(), writes: limit() }
   const schema = fields?.schema ?? NO_FIELDS
-  const guards = { identify, rateLimits, securityLog }
   const { tenants } = services
-  const routing = createRouting(host, options, { ...guards, log, fields: schema, limits, verifier, uses })
+  const routing = createRouting(host, options, { admission, log, fields: schema, limits })
   const path = await routing.add(host, (scope) =>
-    ownOperations(scope, options, services, { ...guards, repository, fields: schema, limits, tenants }))
+    ownOperations(scope, options, services, { ...admission, repository, fields: schema, limits, tenants }))
   keepMount({ log, repository, fields: schema, options, services, membership, routing, path })
 }
 

@@ -48,7 +48,7 @@ test('docs/http-api.md lists each operation with its scope and its status', asyn
       if (access === undefined || 'refuse' in access) return
       const isBatch = config?.fastifyUsersOperation === 'writeUsers'
       const ofAny = isBatch ? 'each operation’s' : 'none'
-      scopes.set(`${String(method)} ${url}`, access.scope === null ? ofAny : `\`${access.scope}\``)
+      scopes.set(`${String(method)} ${url}`, access.scopes.length === 0 ? ofAny : `\`${access.scopes[0]}\``)
     })
   })
   const expected = operationsOf(description).map(({ method, path, operation }) => {

@@ -95,6 +95,7 @@ export interface Capabilities {
   offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: { default: number, max: number }
+  scopes: Readonly<Record<string, string>>
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }
   filterable: readonly string[]
   searchable: readonly string[]

@@ -18,8 +18,10 @@ const MEANINGS = [
 /** A scope with what it means. */
 function ScopeLabel ({ scope }: { scope: string }) {
   const { say } = useSpeech()
+  const { capabilities: { scopes } } = useSession()
   const known = MEANINGS.find((each) => each === scope)
-  return <><code>{scope}</code>{known !== undefined && <span class='muted'> {say(`scope.${known}`)}</span>}</>
+  const meaning = known === undefined ? scopes[scope] : say(`scope.${known}`)
+  return <><code>{scope}</code>{meaning !== undefined && <span class='muted'> {meaning}</span>}</>
 }
 
 /** A form for a new key, and then its text, once. A key can only give the scopes that it has. */

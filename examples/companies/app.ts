@@ -24,6 +24,13 @@ declare module 'fastify' {
   interface FastifyRequest { session: Session }
 }
 
+/** What keys of a company's programs can open, beside what is the plugin's. */
+const scopes = { 'directory:read': 'See the people of the company', 'directory:write': 'Rename them' }
+type OwnScopes = typeof scopes
+declare module 'fastify-users' {
+  interface HostScopes extends OwnScopes {}
+}
+
 const text = { type: 'string', minLength: 1, maxLength: 254 }
 const credentials = {
   company: { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }, email: text, password: { ...text, minLength: 12 }
@@ -54,6 +61,7 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
     migrate: true,
     tenants: true,
     apiKeys: {
+      scopes,
       static: [{
         key: operatorKey, name: 'operator', scopes: ['users:read', 'users:write', 'users:delete'], tenant: null
       }]
@@ -99,6 +107,15 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
     return reply.code(204).send()
   })
 
+  // For programs, by a key of their company: they see and change its people alone, and the history names the key.
+  app.get('/directory', { onRequest: app.users.guard('directory:read') }, async (request) =>
+    app.users.for(request).list())
+  app.patch<{ Params: { id: string }, Body: { name: string } }>(
+    '/directory/:id',
+    { onRequest: app.users.guard('directory:write'), schema: bodyOf({ name: text }) },
+    async (request) => app.users.for(request).update(request.params.id, { name: request.body.name })
+  )
+
   await app.register(async (own) => {
     own.addHook('onRequest', async (request, reply) => {
       const session = await signedIn(request)
@@ -109,6 +126,12 @@ export async function buildApp ({ host, sessionSecret, operatorKey }: AppOptions
     const usersOf = ({ id, session: { tenant, userId } }: FastifyRequest) =>
       app.users.tenant(tenant).as({ id: userId, type: 'member' }, { requestId: id })
 
+    own.post<{ Body: { name: string } }>('/keys', { schema: bodyOf({ name: text }) }, async (request, reply) => {
+      const { key } = await usersOf(request).apiKeys.create({
+        name: request.body.name, scopes: ['directory:read', 'directory:write']
+      })
+      return reply.code(201).send({ key })
+    })
     own.get('/account', async (request) => usersOf(request).get(request.session.userId))
     own.get('/colleagues', async (request) => usersOf(request).list())
     own.get<{ Params: { id: string } }>('/colleagues/:id', async (request) => usersOf(request).get(request.params.id))

@@ -16,6 +16,8 @@ export interface Offer {
   requireIfMatch: boolean
   pageSize: PageSize
   fields: FieldsSchema
+  /** The host's own scopes, and what each allows. */
+  scopes: Readonly<Record<string, string>>
 }
 
 /** What a caller can do, and with what. */
@@ -34,6 +36,8 @@ export interface Capabilities {
   offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
   pageSize: PageSize
+  /** The host's own scopes, and what each allows. */
+  scopes: Readonly<Record<string, string>>
   /** JSON Schema of the host's fields. */
   fields: { properties: FieldsSchema['properties'], required: readonly string[] }
   /** The fields that lists can be filtered by. */
@@ -43,7 +47,7 @@ export interface Capabilities {
 }
 
 export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer): Capabilities {
-  const { apiKeys, events, webhooks, tenants, trash, requireIfMatch, pageSize, fields } = offer
+  const { apiKeys, events, webhooks, tenants, trash, requireIfMatch, pageSize, fields, scopes } = offer
   return {
     caller: {
       type: principal.type,
@@ -56,6 +60,7 @@ export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer):
     offers: { apiKeys, events, webhooks, tenants, trash },
     requireIfMatch,
     pageSize,
+    scopes,
     fields: { properties: fields.properties, required: fields.required },
     filterable: [...fields.filters.keys()],
     searchable: fields.searched

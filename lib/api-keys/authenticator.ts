@@ -140,6 +140,18 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
   const { verifier, keyPrefix, staticKeys, authenticate, addressOf, tenants, onRefused } = options
   const readKey = keyReader(keyPrefix)
   const findStatic = staticKeyFinder(staticKeys)
+  // Of records that the verifier keeps: to make a caller takes longer than to check its secret.
+  const callers = new WeakMap<ApiKeyRecord, Caller>()
+
+  function callerOf (record: ApiKeyRecord): Caller {
+    const known = callers.get(record)
+    if (known !== undefined) return known
+    const { id, name, scopes, expiresAt, tenant } = record
+    const principal = { type: 'api_key', id, name, scopes, ...bound(tenant) } as const
+    const caller = { principal, record, expiresAt, ...bounds(record) }
+    callers.set(record, caller)
+    return caller
+  }
 
   /** The caller, unless its key is bound to addresses that the client has none of: then null, as for an unknown key. */
   function atHome (caller: Caller, request: Request, onRefused: Refused<Request>): Caller | null {
@@ -158,13 +170,11 @@ export function createAuthenticator<Request> (options: AuthenticatorOptions<Requ
       onRefused(request, { reason, keyId: record?.id ?? null, start: parts.start })
     const holder = (record: ApiKeyRecord | null): Caller | null => {
       if (record === null) return null
-      const { id, name, scopes, expiresAt, tenant } = record
-      if (tenant !== undefined && !tenants) {
+      if (record.tenant !== undefined && !tenants) {
         refuse('unknown', record)
         return null
       }
-      const principal = { type: 'api_key', id, name, scopes, ...bound(tenant) } as const
-      return atHome({ principal, record, expiresAt, ...bounds(record) }, request, onRefused)
+      return atHome(callerOf(record), request, onRefused)
     }
     const record = verifier.verify(parts, refuse)
     return record instanceof Promise ? fromStorage(() => record).then(holder) : holder(record)

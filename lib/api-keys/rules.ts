@@ -11,7 +11,7 @@ import {
   type Delegation, earlier, ownScopesOf, requireOwnBounds, requireOwnExpiry, requireOwnScopes, withOwnBounds
 } from './delegation.ts'
 import { lifetimeOf, readExpiry } from './expiry.ts'
-import { DEFAULT_SCOPES, isScope, type Scope } from './scopes.ts'
+import { DEFAULT_SCOPES, type Scope, scopeIn } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -67,9 +67,9 @@ function readScopes (scopes: readonly string[], known: readonly Scope[], faults:
   if (scopes.length === 0) faults.push({ pointer, code: 'too_short', detail: 'must name at least one scope' })
   const detail = `must be one of ${known.join(', ')}`
   scopes.forEach((scope, i) => {
-    if (!known.some((each) => each === scope)) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
+    if (scopeIn(known, scope) === undefined) faults.push({ pointer: `${pointer}/${i}`, code: 'choice', detail })
   })
-  return [...new Set(scopes.filter(isScope))]
+  return [...new Set(scopes.flatMap((scope) => scopeIn(known, scope) ?? []))]
 }
 
 /** The checked input for a new key. */

@@ -18,7 +18,7 @@ import { type ApiKey, type KeyEventType, toApiKey } from './record.ts'
 import { expiryAfter, lifetimeOf } from './expiry.ts'
 import { filteredKeys, keyListQueryCheck } from './key-list.ts'
 import { checkApiKeyInput, checkRevokeOptions, checkRotateOptions } from './rules.ts'
-import { ADMIN_SCOPE, scopesOf } from './scopes.ts'
+import { ADMIN_SCOPE, type Scope } from './scopes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A new key: its record, and its text, which is not stored. */
@@ -46,8 +46,8 @@ export interface ApiKeysServiceOptions {
   publish: (event: KeyEventType, key: ApiKey, context: Context, recorded: NewEvent | null) => void
   /** Creates the event that the storage records for a change. */
   makeEvent: MakeEvent
-  /** The option: without it the scopes of tenants are unknown. */
-  tenants: boolean
+  /** The scopes that a new key may have. */
+  scopes: readonly Scope[]
 }
 
 /** A revocation. `keepOne`: `null` if no other key has to remain, as for calls in process. */
@@ -76,9 +76,8 @@ Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom' | 'lifetime' 
  * the caller may grant, state.
  */
 export function createApiKeysService (options: ApiKeysServiceOptions) {
-  const { repository, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent } = options
+  const { repository, verifier, flushUses, pageSize, keyPrefix, pepper, publish, makeEvent, scopes: known } = options
   const { apiKeys, keyUses, storage } = repository
-  const known = scopesOf(options.tenants)
   const checkListQuery = keyListQueryCheck(pageSize)
   const notFound = () => new UsersError('api_key_not_found')
 

@@ -8,9 +8,13 @@ import { memberOf } from './member-of.ts'
 /** Where a request of our scope keeps its caller. A symbol can't collide with a decorator of the host's. */
 export const CALLER: unique symbol = Symbol('fastify-users.caller')
 
+/** Where it keeps what let it in: a server may have several mounts, with callers of their own. */
+export const ADMITTED_BY: unique symbol = Symbol('fastify-users.admittedBy')
+
 declare module 'fastify' {
   interface FastifyRequest {
     [CALLER]?: Caller | null
+    [ADMITTED_BY]?: object | null
   }
 }
 

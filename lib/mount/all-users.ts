@@ -1,5 +1,9 @@
+import type { FastifyRequest } from 'fastify'
+import type { Scope } from '../api-keys/scopes.ts'
 import { IN_PROCESS } from '../core/context.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
+import type { Guard, Guards } from '../http/admission/guard.ts'
+import { contextOf } from '../http/caller.ts'
 import type { TenantRecord } from '../storage/storage.ts'
 import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import type { UserFields } from '../users/types.ts'
@@ -26,6 +30,19 @@ export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
   tenant (name: string): TenantUsers<Fields>
   /** The tenants. */
   readonly tenants: TenantMethods
+  /**
+   * An `onRequest` hook for routes of your own: it lets in who has all of the scopes, with the checks, limits and
+   * answers of the routes of this mount, and sets `request.caller`. Without scopes any valid key will do. With the
+   * option `tenants`, a path with `:tenant` is not found for callers that are bound to another one.
+   * @throws TypeError for a scope that is not known
+   */
+  guard (...scopes: readonly Scope[]): Guard
+  /**
+   * The same methods for changes that the caller of a request makes, in that request; for a caller that is bound to a
+   * tenant, or a path with `:tenant`, those of that tenant.
+   * @throws TypeError for a request that no route, guard or verification of this mount has let in
+   */
+  for (request: FastifyRequest): TenantUsers<Fields>
   as (actor: ActingAs, options?: ActingOptions): Users<Fields>
 }
 
@@ -61,16 +78,19 @@ export interface UsersParts {
   /** Null without the option `tenants`. */
   tenants: Tenants | null
   opened: Promise<void>
+  guards: Pick<Guards, 'guard' | 'scopeOf'>
 }
 
 /** Makes `app.users`. `context`: who makes changes by it. */
 export function createUsers (parts: UsersParts, context = IN_PROCESS): Users {
-  const { usersIn, tenants, opened } = parts
+  const { usersIn, tenants, opened, guards } = parts
   const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
     ...usersIn({ context }),
     ready: () => opened,
     as: (actor: ActingAs, options?: ActingOptions) => createUsers(parts, contextAs(actor, options)),
+    guard: (...scopes: readonly Scope[]) => guards.guard(scopes),
+    for: (request: FastifyRequest) => usersIn({ ...guards.scopeOf(request), context: contextOf(request) }),
     tenant (name: string) {
       const all: Tenants = some()
       all.requireName(name)

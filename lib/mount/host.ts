@@ -23,6 +23,28 @@ export function requireFit (host: FastifyInstance, { decoratorName }: CheckedOpt
   }
 }
 
+/** The names under which mounts keep their callers, by host. */
+const callerNames = new WeakMap<object, Set<string>>()
+
+/**
+ * Makes the function that gives requests a member for who a guard let in, when the first guard is made: a host without
+ * guards keeps its names.
+ * @throws Error (by the function) if the host's requests have such a member
+ */
+export function callerDecoration (host: FastifyInstance): (name: string) => void {
+  const isStarted = () => Reflect.get(host, 'server')?.listening === true
+  return (name) => {
+    const named = callerNames.get(host) ?? new Set<string>()
+    callerNames.set(host, named)
+    if (named.has(name) || isStarted()) return
+    if (host.hasRequestDecorator(name)) {
+      throw new Error(`fastify-users: request.${name} exists already: set another name with the option callerName`)
+    }
+    host.decorateRequest(name, null)
+    named.add(name)
+  }
+}
+
 /** Warns, when the host starts, of a trustProxy that trusts nobody. */
 export function warnOfTrust (host: FastifyInstance, log: FastifyBaseLogger): void {
   if (typeof trustProxyOf(host) !== 'number') return

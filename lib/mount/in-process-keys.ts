@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import type { KeyListQuery } from '../api-keys/key-list.ts'
 import type { ApiKey } from '../api-keys/record.ts'
 import type { ApiKeyInput, RevokeOptions, RotateOptions } from '../api-keys/rules.ts'
 import { type ApiKeysService, type NewApiKey, type RevokedApiKey, UNBOUNDED, UNGUARDED } from '../api-keys/service.ts'
 import { type ListMeta, listMeta } from '../core/paging.ts'
+import type { Guards, RequestCaller, VerifyOptions } from '../http/admission/guard.ts'
 import type { DayUses } from '../storage/storage.ts'
 import type { ProcessScope } from './acting.ts'
 
@@ -36,6 +38,14 @@ export interface ApiKeyMethods {
    */
   revoke (id: string, options?: RevokeOptions): Promise<RevokedApiKey>
   /**
+   * Who holds a key, given by its text, or by a request of yours with its `Authorization` header: checked, limited and
+   * counted as on a route. Use `app.users.guard()` for routes; this is for what has no reply, such as a queue. Tokens
+   * of the option `authenticate` need the request.
+   * @throws `unauthorized`, `invalid_api_key`, `insufficient_scope`, `rate_limited`, `storage_unavailable`; TypeError
+   * for a scope that is not known
+   */
+  verify (given: string | FastifyRequest, options?: VerifyOptions): Promise<RequestCaller>
+  /**
    * How often a key was used, for each day on which it was, oldest first. What this process has counted is in it; what
    * others have counted follows within a minute.
    * @throws `api_key_not_found`, `storage_unavailable`
@@ -45,7 +55,9 @@ export interface ApiKeyMethods {
 }
 
 /** Makes the operations on API keys in process, for a tenant or all, by whom `context` names. */
-export function keyMethods (apiKeys: ApiKeysService, scope: ProcessScope): ApiKeyMethods {
+export function keyMethods (
+  apiKeys: ApiKeysService, verify: Guards['verify'], scope: ProcessScope
+): ApiKeyMethods {
   const { tenant } = scope
   return {
     create: (input: ApiKeyInput) => apiKeys.create(input, { ...UNBOUNDED, ...scope }),
@@ -57,6 +69,7 @@ export function keyMethods (apiKeys: ApiKeysService, scope: ProcessScope): ApiKe
     },
     rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options, { ...UNBOUNDED, ...scope }),
     revoke: (id: string, options: RevokeOptions = {}) => apiKeys.revoke(id, options, { ...UNGUARDED, ...scope }),
+    verify: (given: string | FastifyRequest, options: VerifyOptions = {}) => verify(given, { ...options }, tenant),
     async uses (id: string) {
       if (apiKeys.uses !== null) return { data: await apiKeys.uses(id, tenant) }
       throw new TypeError('fastify-users: apiKeys.uses() needs the option apiKeys.countUses')

@@ -1,5 +1,4 @@
 import { FROM_PROCESS } from '../core/context.ts'
-import type { ApiKeysService } from '../api-keys/service.ts'
 import type { UsersError } from '../core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Events } from '../events/in-process.ts'
@@ -14,7 +13,7 @@ import { type createSubjects, type Subject, wholeSubject } from '../events/subje
 import type { DeletedUser, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
 import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
 import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
-import { type ApiKeyMethods, keyMethods } from './in-process-keys.ts'
+import type { ApiKeyMethods } from './in-process-keys.ts'
 import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
 
@@ -227,21 +226,21 @@ function userMethods (services: UsersServices, presenter: Presenter, scope: Proc
 export interface InProcessParts extends UsersServices {
   presenter: Presenter
   subject: ReturnType<typeof createSubjects>
-  apiKeys: ApiKeysService
   events: Events
   /** Makes the users' services of a transaction. */
   usersIn: (transaction: unknown) => UsersServices
+  keysIn: (scope: ProcessScope) => ApiKeyMethods
 }
 
 /** Makes what `app.users` has for one tenant, or for all. */
 export function createInProcess (parts: InProcessParts, scope: ProcessScope): TenantUsers {
-  const { presenter, users, subject, apiKeys, events, usersIn } = parts
+  const { presenter, users, subject, events, usersIn, keysIn } = parts
   return Object.freeze({
     ...userMethods(parts, presenter, scope),
     revert: async (id: string, event: string, options: RevertOptions = {}) =>
       presenter.user((await users.revert(id, { event }, { ...options }, { ...FROM_PROCESS, ...scope })).user),
     subject: (id: string) => wholeSubject(subject(id, scope.tenant)),
-    apiKeys: Object.freeze(keyMethods(apiKeys, scope)),
+    apiKeys: Object.freeze(keysIn(scope)),
     events,
     using: (transaction: TransactionLike) => Object.freeze(userMethods(usersIn(transaction), presenter, scope)),
     as: (actor: ActingAs, options?: ActingOptions) =>

@@ -79,7 +79,8 @@ export function keepMount (parts: MountParts): void {
       trash: options.trash !== null,
       requireIfMatch,
       pageSize,
-      fields
+      fields,
+      scopes: apiKeys.scopes
     }),
     eventLog,
     present,

@@ -1,6 +1,5 @@
 import type { StaticKey } from '../api-keys/authenticator.ts'
 import { DEFAULT_KEY_PREFIX, KEY_PREFIX } from '../api-keys/key-text.ts'
-import { SCOPES } from '../api-keys/scopes.ts'
 import {
   type CheckedOptionsOf, converted, defaulted, group, type Option, optional, optionalGroup, type OptionsOf, required
 } from '../core/option-table.ts'
@@ -11,8 +10,8 @@ import type { CounterOptions, Quota } from '../http/limits/rate-limit-options.ts
 import type { StreamBounds } from '../http/streams/stream-places.ts'
 import { MAX_REFUSED } from '../transfer/import-answer.ts'
 import {
-  counters, fieldNames, filterableFields, flag, pepper, positive, quota, searchableFields, staticKey, staticKeyObject,
-  streamBounds
+  counters, fieldNames, filterableFields, flag, hostScopes, pepper, positive, quota, searchableFields, staticKey,
+  staticKeyObject, streamBounds
 } from './option-schemas.ts'
 
 // Options that belong together: each table is a group of the plugin's options.
@@ -58,9 +57,15 @@ export const apiKeyOptions = {
     {
       schema: Type.Array(Type.Union([staticKey, staticKeyObject])),
       message: 'must be a list of keys of at least 32 visible ASCII characters each, or of { key, name, scopes } ' +
-        `with scopes from ${SCOPES.join(', ')}`
+        'with scopes that are texts'
     }
   ),
+  /**
+   * Scopes of your own, each with what it allows: `{ 'orders:read': 'Read orders' }`. Keys can have them, and
+   * `app.users.guard('orders:read')` admits such keys to your routes.
+   */
+  scopes: converted<Readonly<Record<string, string>>, Readonly<Record<string, string>>>(
+    (given = {}) => Object.freeze({ ...given }), hostScopes),
   /** Add routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. */
   routes: defaulted<boolean>(false, flag),
   /**

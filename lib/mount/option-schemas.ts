@@ -1,7 +1,7 @@
 import type { RegisterOptions } from 'fastify'
 import type { StaticKey } from '../api-keys/authenticator.ts'
-import { SCOPES } from '../api-keys/scopes.ts'
-import { ADDRESSES_MAX, PAGE_SIZE_MAX } from '../core/limits.ts'
+import { HOST_SCOPE_FORM, isHostScope, SCOPES, scopesOf } from '../api-keys/scopes.ts'
+import { ADDRESSES_MAX, NAME_MAX, PAGE_SIZE_MAX } from '../core/limits.ts'
 import { type Option, optional } from '../core/option-table.ts'
 import { TENANT } from '../core/tenant.ts'
 import { missingFrom } from '../storage/storage-rules.ts'
@@ -20,6 +20,10 @@ export const quota = {
     max: Type.Integer({ minimum: 1 }), window: Type.Integer({ minimum: 1, maximum: 86_400 })
   }, CLOSED),
   message: 'must be { max, window } with whole numbers, window in seconds up to 86400'
+}
+export const hostScopes = {
+  schema: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: NAME_MAX })),
+  message: `must name scopes with what each allows, in 1 to ${NAME_MAX} characters: { 'orders:read': 'Read orders' }`
 }
 export const streamBounds = {
   schema: Type.Object({
@@ -62,7 +66,7 @@ export const staticKey = Type.String({ pattern: '^[\\x21-\\x7e]{32,}$' })
 export const staticKeyObject = Type.Object({
   key: staticKey,
   name: Type.Optional(Type.String({ minLength: 1 })),
-  scopes: Type.Optional(Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 })),
+  scopes: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
   tenant: Type.Optional(Type.Union([Type.String({ pattern: TENANT.source }), Type.Null()])),
   addresses: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: ADDRESSES_MAX })),
   rateLimit: Type.Optional(quota.schema)
@@ -95,6 +99,25 @@ export const storage: Option<Storage, Storage, true> = {
 /** True if a key is named twice. */
 export function hasTwice (keys: readonly StaticKey[]): boolean {
   return new Set(keys.map((key) => typeof key === 'string' ? key : key.key)).size < keys.length
+}
+
+/** What is wrong with the scopes of the host's own, and with those of static keys. */
+export function scopeProblems (
+  keys: readonly StaticKey[], own: Readonly<Record<string, string>>, tenants: boolean
+): string[] {
+  const known: readonly string[] = scopesOf(true, own)
+  const named = keys.flatMap((key) => typeof key === 'string' ? [] : key.scopes ?? [])
+  const strange = named.filter((scope) => !known.includes(scope))
+  const ofTenants = named.filter((scope) => !tenants && known.includes(scope) && !scopesOf(false, own).includes(scope))
+  return [
+    ...Object.keys(own).filter((name) => !isHostScope(name))
+      .map((name) => `apiKeys.scopes has the name ${JSON.stringify(name)}: a name ${HOST_SCOPE_FORM}`),
+    ...strange.length === 0
+      ? []
+      : [`apiKeys.static has the scope ${JSON.stringify(strange[0])}, which is none of ${SCOPES.join(', ')}, and not ` +
+        'in apiKeys.scopes'],
+    ...ofTenants.length === 0 ? [] : ['apiKeys.static has a scope of tenants, which needs the option tenants']
+  ]
 }
 
 /** True if a member of a key is there and undefined: such a bound, as that of an unset variable, would not hold. */

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { canonicalNetwork } from '../api-keys/addresses.ts'
 import type { Authenticate as AuthenticateOn } from '../api-keys/authenticator.ts'
-import { isTenantScope } from '../api-keys/scopes.ts'
 import { PAGE_SIZE_MAX } from '../core/limits.ts'
 import {
   type CheckedOptionsOf, converted, defaulted, optional, type OptionsOf, readOptions
@@ -11,7 +10,7 @@ import { type Deprecated, deprecationFaults } from '../http/responses/deprecatio
 import type { ErrorFormat } from '../http/responses/problem.ts'
 import { apiKeys, fields, limits } from './option-groups.ts'
 import {
-  CLOSED, flag, hasTwice, hasUndefined, logLevel, logSerializers, method, moment, pageSize, storage
+  CLOSED, flag, hasTwice, hasUndefined, logLevel, logSerializers, method, moment, pageSize, scopeProblems, storage
 } from './option-schemas.ts'
 
 // Seconds: 30 days, and a hundred years.
@@ -43,6 +42,11 @@ export const optionTable = {
   }),
   /** Name of the decorator on the Fastify instance. */
   decoratorName: defaulted<string>('users', {
+    schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
+    message: 'must be a JavaScript identifier'
+  }),
+  /** Name of the member of your requests that has who `app.users.guard()` let in. */
+  callerName: defaulted<string>('caller', {
     schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
     message: 'must be a JavaScript identifier'
   }),
@@ -78,7 +82,7 @@ export const optionTable = {
   notFoundHandler: defaulted<boolean>(true, flag),
   /** Your own members of users: `{ schema, filterable?, unique? }`. */
   fields,
-  /** API keys: `{ prefix, pepper, cache, static, routes, countUses }`. */
+  /** API keys: `{ prefix, pepper, cache, static, scopes, routes, countUses }`. */
   apiKeys,
   /** Limits: `{ requests, failures, deletions, counters, inFlight, refusedLines, streams }`. */
   limits,
@@ -151,13 +155,11 @@ function problemsBetween (options: UsersOptions): string[] {
     [(options.apiKeys?.static ?? []).some((key) => typeof key === 'object' &&
       key.addresses?.some((text) => canonicalNetwork(text) === null) === true),
     'apiKeys.static must have addresses in CIDR form, such as 203.0.113.0/24: one address is /32 or /128'],
-    [options.tenants !== true && (options.apiKeys?.static ?? []).some((key) =>
-      typeof key === 'object' && key.scopes?.some(isTenantScope) === true),
-    'apiKeys.static has a scope of tenants, which needs the option tenants'],
     [usual > max, 'pageSize.default must not be greater than pageSize.max']
   ]
   return [
     ...problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem),
+    ...scopeProblems(options.apiKeys?.static ?? [], options.apiKeys?.scopes ?? {}, options.tenants === true),
     ...(options.deprecated === undefined ? [] : deprecationFaults(options.deprecated))
   ]
 }

@@ -1,16 +1,12 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import type { Identify } from '../api-keys/authenticator.ts'
-import type { UseCounter } from '../api-keys/use-counter.ts'
-import type { Verifier } from '../api-keys/verifier.ts'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { scopesOf } from '../api-keys/scopes.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
-import { isolate } from '../http/admission/admission.ts'
+import { type Admission, isolate } from '../http/admission/admission.ts'
 import { giveTokens } from '../http/consistency.ts'
 import { routeEveryMethod } from '../http/fastify-internals.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
-import type { RateLimits } from '../http/limits/rate-limits.ts'
 import { guardLoggers } from '../http/logging/guarded-logger.ts'
 import { redactingSerializers } from '../http/logging/log-serializers.ts'
-import type { SecurityLog } from '../http/logging/security-log.ts'
 import { announceDeprecation } from '../http/responses/deprecation.ts'
 import { describeMount } from '../openapi/describe-mount.ts'
 import type { DescriptionSettings } from '../openapi/operation-description.ts'
@@ -23,12 +19,7 @@ export interface RoutingParts {
   log: FastifyBaseLogger
   fields: FieldsSchema
   limits: ConcurrencyLimits
-  identify: Identify<FastifyRequest>
-  verifier: Verifier
-  /** Null without the option `apiKeys.countUses`. */
-  uses: UseCounter | null
-  rateLimits: RateLimits | null
-  securityLog: SecurityLog
+  admission: Admission
 }
 
 /** The routes of a mount. */
@@ -51,6 +42,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
       ? null
       : { sunset: deprecated.sunset !== undefined, link: deprecated.link !== undefined },
     pageSize,
+    scopes: scopesOf(tenants, options.apiKeys.scopes),
     fields,
     tenants,
     trash: trash !== null,
@@ -65,7 +57,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
-  const { log, fields, limits, identify, verifier, uses, rateLimits, securityLog } = parts
+  const { log, fields, limits, admission } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { server } } = options
   const settings: OperationSettings = {
     tenants: options.tenants,
@@ -91,22 +83,8 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
         routeEveryMethod(scope)
         warnOfProxies(scope)
         if (deprecated !== undefined) announceDeprecation(scope, deprecated)
-        isolate(scope, {
-          identify,
-          stillWorks: verifier.stillWorks,
-          rateLimits,
-          securityLog,
-          errorFormat,
-          // At the root, and where the host renders errors itself, unknown paths are the host's.
-          ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound,
-          onCaller ({ record }, request) {
-            if (record === null) return
-            uses?.count(record.id)
-            verifier.touch(record, (err) => {
-              request.log.warn({ keyId: record.id, err }, 'could not store the time of an API key’s last use')
-            })
-          }
-        })
+        // At the root, and where the host renders errors itself, unknown paths are the host's.
+        isolate(scope, admission, { errorFormat, ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound })
         if (server?.standbys !== undefined) giveTokens(scope, server.standbys)
         const operations = operationsIn(scope, settings)
         for (const { operationId } of operations) added.add(operationId)

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
+import { scopesOf } from '../api-keys/scopes.ts'
 import { createApiKeysService } from '../api-keys/service.ts'
 import type { UseCounter } from '../api-keys/use-counter.ts'
 import type { Verifier } from '../api-keys/verifier.ts'
@@ -10,6 +11,7 @@ import { createEventLog } from '../events/log.ts'
 import { eventPresenter } from '../events/presenter.ts'
 import { createTail } from '../events/tail.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import type { Guards } from '../http/admission/guard.ts'
 import type { SecurityLog } from '../http/logging/security-log.ts'
 import { type MakeEvent, newEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -21,6 +23,7 @@ import { createSubjects } from '../events/subject.ts'
 import { createUsers } from './all-users.ts'
 import type { ProcessScope } from './acting.ts'
 import { createInProcess } from './in-process.ts'
+import { keyMethods } from './in-process-keys.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Membership } from './shared-storage.ts'
 import { createTenants } from './tenants.ts'
@@ -37,6 +40,7 @@ export interface ServiceParts {
   membership: Membership
   /** Settles when the storage is open, or can't be opened. */
   opened: Promise<void>
+  guards: Guards
 }
 
 export type MountServices = ReturnType<typeof createServices>
@@ -51,7 +55,7 @@ function ofTenant (on: Events['on'], tenant: string): Events['on'] {
 
 /** Makes the services of a mount, and from them what is `app.users`. */
 export function createServices (host: FastifyInstance, options: CheckedOptions, parts: ServiceParts) {
-  const { log, repository, fields, verifier, uses, securityLog, membership, opened } = parts
+  const { log, repository, fields, verifier, uses, securityLog, membership, opened, guards } = parts
   const { pageSize, apiKeys: { prefix: keyPrefix, pepper: [pepper] } } = options
   const presenter = createPresenter(fields, log, options.tenants)
   const present = eventPresenter(presenter)
@@ -80,7 +84,7 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     pepper,
     publish: publishKey,
     makeEvent,
-    tenants: options.tenants
+    scopes: scopesOf(options.tenants, options.apiKeys.scopes)
   })
   const hasUser = async (id: string, tenant: string | undefined) =>
     await fromStorage(() => findIn(repository, id, tenant)) !== null
@@ -98,12 +102,13 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
   }
   const subject = createSubjects(repository, presenter, present)
   const own = { ...usersOn(repository, publish, makeEvent), presenter, subject, apiKeys, eventLog }
+  const keysIn = (scope: ProcessScope) => keyMethods(apiKeys, guards.verify, scope)
   const inProcess = (scope: ProcessScope) => {
     const { tenant } = scope
     const on = tenant === undefined ? emitter.on : ofTenant(emitter.on, tenant)
-    return createInProcess({ ...own, usersIn, events: createEvents(on, eventLog, tenant) }, scope)
+    return createInProcess({ ...own, usersIn, keysIn, events: createEvents(on, eventLog, tenant) }, scope)
   }
   const tenants = options.tenants ? createTenants(repository, verifier, pageSize) : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
-  return { ...own, present, publish, tenants, inProcess: createUsers({ usersIn: inProcess, tenants, opened }) }
+  return { ...own, present, publish, tenants, inProcess: createUsers({ usersIn: inProcess, tenants, opened, guards }) }
 }

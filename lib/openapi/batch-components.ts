@@ -63,6 +63,11 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag, trash: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
     pageSize: answer({ default: whole, max: whole }),
+    scopes: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Scopes of the server’s own, and what each allows.'
+    },
     fields: answer({ properties: { type: 'object' }, required: names }),
     filterable: { ...names, description: 'The fields that lists can be filtered by.' },
     searchable: { ...names, description: 'The fields that a search looks into, beside names and e-mail addresses.' }

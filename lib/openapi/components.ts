@@ -9,6 +9,7 @@ import {
 } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
 import { KEY, keyComponents } from './key-components.ts'
+import type { DescriptionSettings } from './operation-description.ts'
 import { webhookComponents } from './webhook-components.ts'
 
 const USER = {
@@ -229,15 +230,14 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
 
 /** The components that descriptions refer to, by name. */
 export function componentsFor (
-  pageSize: PageSize,
-  fields: DescribedFields,
-  trash: boolean
+  { pageSize, scopes, trash }: DescriptionSettings,
+  fields: DescribedFields
 ): Readonly<Record<string, Schema>> {
   return {
     ...sharedComponents(pageSize),
     ...userComponents(pageSize, fields),
     ...batchComponents(fields.example && inputOf(fields.example), trash),
-    ...keyComponents(pageSize),
+    ...keyComponents(pageSize, scopes),
     ...eventComponents(pageSize, fields),
     ...webhookComponents(pageSize),
     ...capabilitiesComponents

@@ -6,8 +6,8 @@ import type { Schema } from './component-parts.ts'
 import { withTenants } from './tenant-components.ts'
 import { webhookRequests } from './webhook-requests.ts'
 
-/** The name of our security scheme in a description. */
-const SECURITY_SCHEME = 'usersApiKey'
+/** The name of our security scheme in a description, unless the host has another of that name. */
+export const SECURITY_SCHEME = 'usersApiKey'
 const SCHEME = {
   type: 'http',
   scheme: 'bearer',
@@ -138,7 +138,7 @@ export function createDescribe (
   later: ReadonlySet<string>,
   onUnsupported: () => void
 ): Describe {
-  const usual = componentsFor(settings.pageSize, describeFields(settings.fields), settings.trash)
+  const usual = componentsFor(settings, describeFields(settings.fields))
   const components = settings.tenants ? withTenants(usual, settings.pageSize) : usual
   const own = new Set<string>()
   let warned = false

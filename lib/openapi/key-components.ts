@@ -1,4 +1,3 @@
-import { scopesOf } from '../api-keys/scopes.ts'
 import { ADDRESSES_MAX, KEY_RATE_MAX, KEY_USES_DAYS, OVERLAP_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { answer, body, keyId, known, list, moment, name, type Schema, written } from './component-parts.ts'
@@ -19,10 +18,10 @@ const rateMembers = {
 } satisfies Readonly<Record<string, Schema>>
 
 const keyText: Schema = { type: 'string', description: 'The key’s text: shown only in this answer.' }
-const keyMembers = {
+const keyMembers = (scopes: readonly string[]) => ({
   id: keyId,
   name,
-  scopes: { type: 'array', items: known(scopesOf(false)), minItems: 1, description: 'What the key may do.' },
+  scopes: { type: 'array', items: known(scopes), minItems: 1, description: 'What the key may do.' },
   start: { type: 'string', description: 'The first characters of the key’s text, safe to show.' },
   createdAt: moment('When the key was created.'),
   expiresAt: moment('When the key expires; absent: never.'),
@@ -38,77 +37,80 @@ const keyMembers = {
     description: 'The networks that the key works from; absent: from any.'
   },
   rateLimit: answer(rateMembers)
-} satisfies Readonly<Record<string, Schema>>
-const { start, createdAt, expiresAt } = keyMembers
+} satisfies Readonly<Record<string, Schema>>)
 const OPTIONAL_KEY_MEMBERS = ['expiresAt', 'revokedAt', 'lastUsedAt', 'rotatedFrom', 'owner', 'addresses', 'rateLimit']
 
-/** Components of API keys. */
-export const keyComponents = (pageSize: PageSize): Readonly<Record<string, Schema>> => ({
-  ApiKey: answer(keyMembers, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
-  ApiKeyList: list('ApiKey', pageSize),
-  NewApiKey: answer(
-    { ...keyMembers, key: keyText },
-    { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
-  ),
-  MinimalNewApiKey: answer({ id: keyId, start, createdAt, expiresAt, key: keyText }, { optional: ['expiresAt'] }),
-  RotatedApiKey: written('NewApiKey', 'MinimalNewApiKey', 'keys:read'),
-  ApiKeyInput: body({
-    name,
-    scopes: {
-      type: 'array',
-      items: { type: 'string', enum: scopesOf(false) },
-      minItems: 1,
-      description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
-    },
-    expiresAt: {
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'Not later than the caller’s own expiry; null: never. Absent: in a year. ' +
-        'Not together with `expiresIn`.'
-    },
-    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' },
-    owner: { ...name, type: ['string', 'null'], description: 'Who answers for the key, for people.' },
-    addresses: {
-      type: ['array', 'null'],
-      items: network,
-      minItems: 1,
-      maxItems: ADDRESSES_MAX,
-      description: 'The networks that the key works from, within the caller’s own; null: from any. ' +
-        'Absent: the caller’s own.'
-    },
-    rateLimit: {
-      ...body(rateMembers),
-      type: ['object', 'null'],
-      description: 'The key’s own limit, which allows no more than that of the caller; null: that of every key. ' +
-        'Absent: the caller’s own.'
-    }
-  }, {
-    optional: ['scopes', 'expiresAt', 'expiresIn', 'owner', 'addresses', 'rateLimit'],
-    example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
-  }),
-  ApiKeyUses: answer({
-    data: {
-      type: 'array',
-      items: answer({
-        day: { type: 'string', format: 'date', description: 'In UTC.' },
-        uses: { type: 'integer', minimum: 1, description: 'Requests that the key was accepted for.' }
-      }),
-      description: `The days on which the key was used, oldest first. They are kept for ${KEY_USES_DAYS} days.`
-    }
-  }, { example: { data: [{ day: '2026-01-31', uses: 1250 }] } }),
-  Rotation: body({
-    overlap: {
-      type: 'integer',
-      minimum: 0,
-      maximum: OVERLAP_MAX,
-      description: 'Seconds that the old key keeps working. Absent: a day.'
-    },
-    expiresAt: {
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'When the successor expires, not later than the caller; null: never. Absent: after the lifetime ' +
-        'of the old key, or with the caller. Not together with `expiresIn`.'
-    },
-    expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
-  }, { optional: ['overlap', 'expiresAt', 'expiresIn'], example: { overlap: 3600 } })
-})
+/** Components of API keys. `scopes`: those that keys can have. */
+export function keyComponents (pageSize: PageSize, scopes: readonly string[]): Readonly<Record<string, Schema>> {
+  const members = keyMembers(scopes)
+  const { start, createdAt, expiresAt } = members
+  return {
+    ApiKey: answer(members, { optional: OPTIONAL_KEY_MEMBERS, example: KEY }),
+    ApiKeyList: list('ApiKey', pageSize),
+    NewApiKey: answer(
+      { ...members, key: keyText },
+      { optional: OPTIONAL_KEY_MEMBERS, example: { ...KEY, key: 'uk_…' } }
+    ),
+    MinimalNewApiKey: answer({ id: keyId, start, createdAt, expiresAt, key: keyText }, { optional: ['expiresAt'] }),
+    RotatedApiKey: written('NewApiKey', 'MinimalNewApiKey', 'keys:read'),
+    ApiKeyInput: body({
+      name,
+      scopes: {
+        type: 'array',
+        items: { type: 'string', enum: scopes },
+        minItems: 1,
+        description: 'Only scopes that the caller has. Absent: those of the three of users that the caller has.'
+      },
+      expiresAt: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'Not later than the caller’s own expiry; null: never. Absent: in a year. ' +
+          'Not together with `expiresIn`.'
+      },
+      expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' },
+      owner: { ...name, type: ['string', 'null'], description: 'Who answers for the key, for people.' },
+      addresses: {
+        type: ['array', 'null'],
+        items: network,
+        minItems: 1,
+        maxItems: ADDRESSES_MAX,
+        description: 'The networks that the key works from, within the caller’s own; null: from any. ' +
+          'Absent: the caller’s own.'
+      },
+      rateLimit: {
+        ...body(rateMembers),
+        type: ['object', 'null'],
+        description: 'The key’s own limit, which allows no more than that of the caller; null: that of every key. ' +
+          'Absent: the caller’s own.'
+      }
+    }, {
+      optional: ['scopes', 'expiresAt', 'expiresIn', 'owner', 'addresses', 'rateLimit'],
+      example: { name: 'reporting', scopes: ['users:read'], expiresIn: 2_592_000 }
+    }),
+    ApiKeyUses: answer({
+      data: {
+        type: 'array',
+        items: answer({
+          day: { type: 'string', format: 'date', description: 'In UTC.' },
+          uses: { type: 'integer', minimum: 1, description: 'Requests that the key was accepted for.' }
+        }),
+        description: `The days on which the key was used, oldest first. They are kept for ${KEY_USES_DAYS} days.`
+      }
+    }, { example: { data: [{ day: '2026-01-31', uses: 1250 }] } }),
+    Rotation: body({
+      overlap: {
+        type: 'integer',
+        minimum: 0,
+        maximum: OVERLAP_MAX,
+        description: 'Seconds that the old key keeps working. Absent: a day.'
+      },
+      expiresAt: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'When the successor expires, not later than the caller; null: never. Absent: after the lifetime ' +
+          'of the old key, or with the caller. Not together with `expiresIn`.'
+      },
+      expiresIn: { type: 'integer', minimum: 1, description: 'Seconds from now, instead of `expiresAt`.' }
+    }, { optional: ['overlap', 'expiresAt', 'expiresIn'], example: { overlap: 3600 } })
+  }
+}

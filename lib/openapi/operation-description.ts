@@ -49,6 +49,8 @@ export interface DescriptionSettings {
   /** What responses of a deprecated version announce; null: it is not deprecated. */
   deprecated: { sunset: boolean, link: boolean } | null
   pageSize: PageSize
+  /** The scopes that keys can have. */
+  scopes: readonly string[]
   /** The host's own fields. */
   fields: FieldsSchema
   /** Which rate limits there are: they add an error and headers. */

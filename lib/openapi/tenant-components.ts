@@ -1,4 +1,3 @@
-import { SCOPES } from '../api-keys/scopes.ts'
 import type { PageSize } from '../core/paging.ts'
 import { answer, known, list, type Schema, tenantId } from './component-parts.ts'
 
@@ -21,10 +20,7 @@ export function withTenants (
 ): Readonly<Record<string, Schema>> {
   const changed = OF_TENANTS.map((name) => {
     const { properties, ...rest } = Object(components[name])
-    const { scopes } = properties
-    const items = name === 'ApiKeyInput' ? { type: 'string', enum: SCOPES } : known(SCOPES)
-    const own = scopes === undefined ? { tenant } : { scopes: { ...scopes, items }, tenant }
-    return [name, { ...rest, properties: { ...properties, ...own } }]
+    return [name, { ...rest, properties: { ...properties, tenant } }]
   })
   const users = { type: 'integer', minimum: 0, description: 'How many users it has.' }
   return {

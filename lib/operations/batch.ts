@@ -7,7 +7,7 @@ import type { Fault } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import { BATCH_BODY_MAX, BODY_MAX } from '../core/limits.ts'
 import { partProblem } from '../core/problem.ts'
-import { requireScope } from '../http/admission/authentication.ts'
+import { requireScopes } from '../http/admission/authentication.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import { callerOf, hasScope } from '../http/caller.ts'
 import { entityTag, parseVersions } from '../http/responses/conditional.ts'
@@ -76,7 +76,7 @@ function admission (
     const { op } = operation
     if (!isCounted) await rateLimits?.countRequest(request, reply)
     isCounted = false
-    requireScope(request, callerOf(request), SCOPES[op], { denied })
+    requireScopes(request, callerOf(request), [SCOPES[op]], { denied })
     if (op === 'delete' || op === 'purge') await rateLimits?.countDeletion(request)
     if (op === 'create' || op === 'update') requireSmall(operation.body)
   }

@@ -84,7 +84,8 @@ export function handlerOf (
 
 /** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */
 function accessOf ({ method, scope, body, endsOwnKey = false, platformOnly = false }: Operation): RouteAccess {
-  return { scope, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], endsOwnKey, platformOnly }
+  const scopes = scope === null ? [] : [scope]
+  return { scopes, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], endsOwnKey, platformOnly }
 }
 
 /** Answers 405 with Allow for every other method that the scope routes. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../api-keys/scopes.ts'
-import { requireScope } from '../http/admission/authentication.ts'
+import { requireScopes } from '../http/admission/authentication.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import type { Breakables } from '../http/break-off.ts'
 import { callerOf, shareOf } from '../http/caller.ts'
@@ -67,7 +67,7 @@ export function subjectOperation (
     codes: ['validation_failed', 'user_not_found', 'rate_limited'],
     limitsItself: true,
     async handler ({ request, reply, faults, tenant }) {
-      requireScope(request, callerOf(request), NEEDED, securityLog)
+      requireScopes(request, callerOf(request), [NEEDED], securityLog)
       requireNoFaults(faults)
       hold(request, reply)
       const stream = await limits.reads(() =>

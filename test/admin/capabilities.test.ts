@@ -8,7 +8,11 @@ import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 test('says what a caller can do: a stored key, a static one, one of the host', async (t) => {
   const staticKey = 's'.repeat(32)
   const { app, call } = await testApp(t, {
-    apiKeys: { routes: true, static: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }] },
+    apiKeys: {
+      routes: true,
+      scopes: { 'orders:read': 'Read orders' },
+      static: [{ key: staticKey, name: 'deploy', scopes: ['users:read'] }]
+    },
     eventLog: true,
     trash: true,
     requireIfMatch: true,
@@ -30,6 +34,7 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
     offers: { apiKeys: true, events: true, webhooks: false, tenants: false, trash: true },
     requireIfMatch: true,
     pageSize: { default: 10, max: 50 },
+    scopes: { 'orders:read': 'Read orders' },
     fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },
     filterable: ['plan'],
     searchable: ['plan']

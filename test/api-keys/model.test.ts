@@ -6,6 +6,7 @@ import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { keyReader } from '../../lib/api-keys/key-text.ts'
+import { SCOPES } from '../../lib/api-keys/scopes.ts'
 import { createApiKeysService } from '../../lib/api-keys/service.ts'
 import { createVerifier } from '../../lib/api-keys/verifier.ts'
 import type { Storage } from '../../lib/index.ts'
@@ -54,7 +55,7 @@ test('no interleaving of two instances accepts a key that has ended', async (t) 
         const verifier = createVerifier({ repository, peppers: [], ttl: 3600 })
         const service = createApiKeysService({
           flushUses: null,
-          tenants: false,
+          scopes: SCOPES,
           repository,
           verifier,
           pageSize: { default: 1, max: 1 },

@@ -2,10 +2,11 @@
 import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { test, type Test } from 'tap'
-import { buildApp } from '../../examples/companies/app.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
+// Its scopes are declared for the whole program: tsconfig.examples.json checks its types.
+const { buildApp } = await import(String(new URL('../../examples/companies/app.ts', import.meta.url)))
 const OPERATOR = 'operator-key-of-at-least-32-characters'
 const PASSWORD = 'correct horse battery'
 const ANN = { name: 'Ann', email: 'ann@example.org', password: PASSWORD }
@@ -13,7 +14,8 @@ const ANN = { name: 'Ann', email: 'ann@example.org', password: PASSWORD }
 async function start (t: Test) {
   const host = sqliteHost(join(await temporaryDirectory(t), 'host.db'))
   t.teardown(() => host.destroy())
-  const app = await buildApp({ host, sessionSecret: 'session-secret-of-32-characters!', operatorKey: OPERATOR })
+  const sessionSecret = 'session-secret-of-32-characters!'
+  const app: FastifyInstance = await buildApp({ host, sessionSecret, operatorKey: OPERATOR })
   t.teardown(() => app.close())
   return { host, app }
 }
@@ -111,4 +113,19 @@ test('a session is that of its user, and ends with it', async (t) => {
   await app.users.tenant('acme').delete(ann.id)
   t.equal((await one.send('GET', '/account')).status, 401)
   t.equal((await two.send('GET', '/v1/users', undefined, SESSION)).status, 401)
+})
+
+test('programs of a company open its directory with a key, and see its people alone', async (t) => {
+  const { app } = await start(t)
+  const [acme, beta] = [browser(app), browser(app)]
+  const { body: ann } = await acme.send('POST', '/sign-up', { company: 'acme', ...ANN })
+  const { body: other } = await beta.send('POST', '/sign-up', { company: 'beta', ...ANN })
+  const { body: { key } } = await acme.send('POST', '/keys', { name: 'intranet' })
+  const program = { authorization: `Bearer ${key}` }
+  const ask = (method: 'GET' | 'PATCH', url: string, payload?: object) =>
+    app.inject({ method, url, headers: program, ...payload && { payload } })
+  t.match((await ask('GET', '/directory')).json(), { data: [{ id: ann.id }], meta: { total: 1 } })
+  t.match((await ask('PATCH', `/directory/${ann.id}`, { name: 'Ann Lee' })).json(), { name: 'Ann Lee' })
+  t.equal((await ask('PATCH', `/directory/${other.id}`, { name: 'Eve' })).statusCode, 404)
+  t.equal((await app.inject('/directory')).statusCode, 401)
 })

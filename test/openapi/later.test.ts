@@ -100,6 +100,7 @@ const answers: Record<string, object> = {
     offers: { apiKeys: true, events: true, webhooks: true, tenants: true, trash: true, ...more },
     requireIfMatch: false,
     pageSize: whole,
+    scopes: { 'orders:read': 'Read orders' },
     fields: { properties: {}, required: [], ...more },
     filterable: [],
     searchable: []

@@ -8,19 +8,19 @@ import { parseJsonBytes } from '../../core/strict-json.ts'
 import { toUsersError } from '../../storage/storage-errors.ts'
 import { checkMediaType } from '../body.ts'
 import { endConnectionsOnClose, requireWhole } from '../break-off.ts'
-import { CALLER, callerOf } from '../caller.ts'
+import { ADMITTED_BY, CALLER, callerOf } from '../caller.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { SecurityLog } from '../logging/security-log.ts'
 import { createErrorHandler, type ErrorFormat } from '../responses/problem.ts'
-import { authenticateRequest, protect, requireScope } from './authentication.ts'
+import { authenticateRequest, protect, requireScopes } from './authentication.ts'
 
 /**
- * What a route requires before the body is read: a scope (null: any valid key) and media types; or how it refuses every
+ * What a route requires before the body is read: scopes (none: any valid key) and media types; or how it refuses every
  * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
  * `platformOnly`: for a caller that is bound to a tenant it is not there.
  */
 export type RouteAccess =
-  | { scope: Scope | null, accepts: readonly string[], endsOwnKey?: boolean, platformOnly?: boolean }
+  | { scopes: readonly Scope[], accepts: readonly string[], endsOwnKey?: boolean, platformOnly?: boolean }
   | { refuse: () => never }
 
 declare module 'fastify' {
@@ -38,15 +38,42 @@ export interface AdmissionOptions {
   onCaller: (caller: Caller, request: FastifyRequest) => void
 }
 
+/** Admits the requests of a mount: to its own routes, and to those of the host that it guards. */
+export interface Admission extends AdmissionOptions {
+  /**
+   * Authentication, rate limits, scopes and media type, in this order. Who was let in already is not asked again. Gives
+   * no promise where the key is cached and nothing is counted: it would cost a tenth of a look-up.
+   * @throws UsersError
+   */
+  admit: (request: FastifyRequest, reply: Pick<FastifyReply, 'headers'>, access: AccessOf) => void | Promise<void>
+  /** True for a request that was let in. */
+  isAdmitted: (request: FastifyRequest) => boolean
+  /** Checks the key of a request that was let in again, if it may have been revoked meanwhile. @throws UsersError */
+  recheck: (request: FastifyRequest) => void | Promise<void>
+}
+
+/** Says what a request requires, when its caller is known. */
+export type AccessOf = (request: FastifyRequest) => RouteAccess
+
 // The limit of deletions counts the requests with DELETE that need one of these: lists and restorations need them too.
-const DELETIONS = new Set<Scope | null>(['users:delete', 'tenants:delete'])
+const DELETIONS = new Set<Scope>(['users:delete', 'tenants:delete'])
 
 export function notFound (): never {
   throw new UsersError('not_found')
 }
 
-/** Makes the function that admits a request: authentication, rate limits, scope and media type, in this order. */
-function createAdmission ({ identify, rateLimits, securityLog, onCaller }: AdmissionOptions) {
+/** The access rules of a route of ours. */
+function ownAccess (request: FastifyRequest): RouteAccess {
+  const access = request.routeOptions.config.fastifyUsers
+  // A hook of the host's that replaced the route's config causes this: it must not open the route.
+  if (access === undefined) throw new Error('this route has lost its access rules')
+  return access
+}
+
+/** Makes what admits the requests of a mount. */
+export function createAdmission (options: AdmissionOptions): Admission {
+  const { identify, stillWorks, rateLimits, securityLog, onCaller } = options
+
   async function authenticateLimited (request: FastifyRequest, limits: RateLimits): Promise<Caller> {
     await limits.refuseGuesser(request)
     try {
@@ -59,54 +86,77 @@ function createAdmission ({ identify, rateLimits, securityLog, onCaller }: Admis
     }
   }
 
-  /** The access rules of a request whose caller is known. */
-  function accessFor (request: FastifyRequest, caller: Caller): RouteAccess {
+  const isAdmitted = (request: FastifyRequest): boolean => request[ADMITTED_BY] === options
+
+  function note (request: FastifyRequest, caller: Caller): void {
     request[CALLER] = caller
+    request[ADMITTED_BY] = options
     onCaller(caller, request)
-    const access = request.routeOptions.config.fastifyUsers
-    // A hook of the host's that replaced the route's config causes this: it must not open the route.
-    if (access === undefined) throw new Error('this route has lost its access rules')
-    return access
   }
 
   function requireAccess (request: FastifyRequest, caller: Caller, access: RouteAccess): void {
     if ('refuse' in access) return access.refuse()
     // Whatever its scopes: they would tell that there is something.
     if (access.platformOnly === true && caller.principal.tenant !== undefined) notFound()
-    if (access.scope !== null) requireScope(request, caller, access.scope, securityLog)
+    requireScopes(request, caller, access.scopes, securityLog)
   }
 
   function requireMediaType (request: FastifyRequest, access: RouteAccess): void {
     if ('accepts' in access && access.accepts.length > 0) checkMediaType(request, access.accepts)
   }
 
-  function admitNow (request: FastifyRequest, caller: Caller): void {
-    const access = accessFor(request, caller)
-    requireAccess(request, caller, access)
+  function requireAll (request: FastifyRequest, accessOf: AccessOf): void {
+    const access = accessOf(request)
+    requireAccess(request, callerOf(request), access)
     requireMediaType(request, access)
   }
 
-  async function admitLimited (request: FastifyRequest, reply: FastifyReply, limits: RateLimits): Promise<void> {
-    const caller = await authenticateLimited(request, limits)
-    const access = accessFor(request, caller)
+  async function admitLimited (
+    request: FastifyRequest, reply: Pick<FastifyReply, 'headers'>, accessOf: AccessOf, limits: RateLimits
+  ): Promise<void> {
+    const isCounted = isAdmitted(request)
+    const caller = isCounted ? callerOf(request) : await authenticateLimited(request, limits)
+    if (!isCounted) note(request, caller)
+    const access = accessOf(request)
     const endsOwnKey = 'endsOwnKey' in access && access.endsOwnKey
-    if (!endsOwnKey) await limits.countRequest(request, reply)
+    if (!isCounted && !endsOwnKey) await limits.countRequest(request, reply)
     requireAccess(request, caller, access)
-    const isDeletion = request.method === 'DELETE' && 'scope' in access && DELETIONS.has(access.scope)
+    const isDeletion = request.method === 'DELETE' && 'scopes' in access &&
+      access.scopes.some((scope) => DELETIONS.has(scope))
     if (isDeletion) await limits.countDeletion(request)
     requireMediaType(request, access)
   }
 
-  /** Gives no promise where the key is cached and nothing is counted: it would cost a tenth of a look-up. */
-  return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
-    if (rateLimits !== null) return admitLimited(request, reply, rateLimits)
-    const caller = authenticateRequest(request, identify, securityLog)
-    return caller instanceof Promise ? caller.then((found) => admitNow(request, found)) : admitNow(request, caller)
+  function admitNow (request: FastifyRequest, caller: Caller, accessOf: AccessOf): void {
+    note(request, caller)
+    requireAll(request, accessOf)
+  }
+
+  return {
+    ...options,
+    isAdmitted,
+    recheck (request) {
+      const { record } = callerOf(request)
+      // What the cache tells needs no second proof of the secret, which took a tenth of the time of a change.
+      if (record === null || stillWorks(record)) return undefined
+      const caller = authenticateRequest(request, identify, securityLog)
+      if (caller instanceof Promise) return caller.then((found) => { request[CALLER] = found })
+      request[CALLER] = caller
+      return undefined
+    },
+    admit (request, reply, accessOf) {
+      if (rateLimits !== null) return admitLimited(request, reply, accessOf, rateLimits)
+      if (isAdmitted(request)) return requireAll(request, accessOf)
+      const caller = authenticateRequest(request, identify, securityLog)
+      return caller instanceof Promise
+        ? caller.then((found) => admitNow(request, found, accessOf))
+        : admitNow(request, caller, accessOf)
+    }
   }
 }
 
 /** Calls back when work has ended: immediately if it is not a promise. */
-function settle (done: (error?: Error) => void, work: () => void | Promise<void>): void {
+export function settle (done: (error?: Error) => void, work: () => void | Promise<void>): void {
   let later: void | Promise<void>
   try {
     later = work()
@@ -121,31 +171,24 @@ function settle (done: (error?: Error) => void, work: () => void | Promise<void>
  * Has the scope admit each request before its body is read. After a body it checks that this was not broken off, and
  * the key again.
  */
-export function admitRequests (scope: FastifyInstance, options: AdmissionOptions): void {
-  const { identify, stillWorks, securityLog } = options
-  const admit = createAdmission(options)
+function admitRequests (scope: FastifyInstance, { admit, recheck }: Admission): void {
   scope.decorateRequest(CALLER, null)
+  scope.decorateRequest(ADMITTED_BY, null)
 
   // In onRequest, so that a stranger can't make the server parse anything.
   scope.addHook('onRequest', (request, reply, done) => {
     protect(reply)
     settle(done, () => {
       if (request.is404) notFound()
-      return admit(request, reply)
+      return admit(request, reply, ownAccess)
     })
   })
 
-  // The body, even an empty one, may have taken long, and the key may have been revoked meanwhile. What the cache tells
-  // needs no second proof of the secret, which took a tenth of the time of a change.
+  // The body, even an empty one, may have taken long, and the key may have been revoked meanwhile.
   scope.addHook('preHandler', (request, _reply, done) => settle(done, () => {
     if (request.method === 'GET' || request.method === 'HEAD') return undefined
     requireWhole(request)
-    const { record } = callerOf(request)
-    if (record === null || stillWorks(record)) return undefined
-    const caller = authenticateRequest(request, identify, securityLog)
-    if (caller instanceof Promise) return caller.then((found) => { request[CALLER] = found })
-    request[CALLER] = caller
-    return undefined
+    return recheck(request)
   }))
 }
 
@@ -161,7 +204,7 @@ function parseBody (_request: FastifyRequest, body: Buffer, done: Parsed): void 
   done(null, value)
 }
 
-export interface IsolateOptions extends AdmissionOptions {
+export interface IsolateOptions {
   errorFormat: ErrorFormat
   /** True if unknown paths of this scope are ours to answer. */
   ownsNotFound: boolean
@@ -171,7 +214,9 @@ export interface IsolateOptions extends AdmissionOptions {
  * Isolates a scope from the host: authentication first, then our parser and error handler. The services check every
  * value, and responses are sent as finished text, so routes have no schemas for the host's compilers.
  */
-export function isolate (scope: FastifyInstance, { errorFormat, ownsNotFound, ...admission }: IsolateOptions): void {
+export function isolate (
+  scope: FastifyInstance, admission: Admission, { errorFormat, ownsNotFound }: IsolateOptions
+): void {
   admitRequests(scope, admission)
   endConnectionsOnClose(scope)
   scope.removeAllContentTypeParsers()

@@ -33,16 +33,18 @@ export function authenticateRequest (
   return caller instanceof Promise ? caller.then(requireCaller) : requireCaller(caller)
 }
 
-/** @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1) if the caller lacks the scope */
-export function requireScope (
+/** @throws UsersError `insufficient_scope` with its challenge (RFC 6750 section 3.1) if the caller lacks a scope */
+export function requireScopes (
   request: FastifyRequest,
   caller: Caller,
-  scope: Scope,
+  scopes: readonly Scope[],
   log: Pick<SecurityLog, 'denied'>
 ): void {
-  if (caller.principal.scopes.includes(scope)) return
-  log.denied(request, caller, scope)
-  throw insufficientScope([scope])
+  for (const scope of scopes) {
+    if (caller.principal.scopes.includes(scope)) continue
+    log.denied(request, caller, scope)
+    throw insufficientScope(scopes)
+  }
 }
 
 /** Sets the headers of every response: users are personal data. */
@@ -57,6 +59,6 @@ export function rechecks (identify: Identify<FastifyRequest>, securityLog: Secur
     const caller = await authenticateRequest(request, identify, securityLog)
     // The request goes on with what it began with, which is another tenant's by now.
     if (caller.principal.tenant !== callerOf(request).principal.tenant) throw invalidKey()
-    requireScope(request, caller, required, securityLog)
+    requireScopes(request, caller, [required], securityLog)
   }
 }

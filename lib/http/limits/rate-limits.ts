@@ -13,7 +13,7 @@ import type { Quota, RateLimitOptions } from './rate-limit-options.ts'
  */
 export interface RateLimits {
   /** Counts a request of a caller, and sets the headers that say how many are left. */
-  countRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  countRequest (request: FastifyRequest, reply: Pick<FastifyReply, 'headers'>): Promise<void>
   /** Refuses an address with too many failures, before its next key is checked, unless that was accepted lately. */
   refuseGuesser (request: FastifyRequest): Promise<void>
   /** Notes that the key of a request was accepted. */

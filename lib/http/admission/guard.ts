@@ -1,0 +1,173 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Caller } from '../../api-keys/authenticator.ts'
+import { invalidKey } from '../../api-keys/challenge.ts'
+import type { Scope } from '../../api-keys/scopes.ts'
+import { isTenant } from '../../core/tenant.ts'
+import { toUsersError } from '../../storage/storage-errors.ts'
+import { callerOf } from '../caller.ts'
+import { createErrorHandler, type ErrorFormat } from '../responses/problem.ts'
+import { type AccessOf, type Admission, notFound, settle } from './admission.ts'
+import { protect } from './authentication.ts'
+
+/** Who a request of the host's comes from. */
+export interface RequestCaller {
+  /** The key's id, the static key's name, or the id that `authenticate` returned. */
+  readonly id: string
+  /** What it is called; null: only its id is known. */
+  readonly name: string | null
+  readonly scopes: readonly string[]
+  /** The tenant that it is bound to; null: none. */
+  readonly tenant: string | null
+  readonly type: 'api_key' | 'static' | 'host'
+}
+
+/** An `onRequest` hook that lets in who has the scopes. */
+export interface Guard {
+  (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  /** For the `schema` of a route that `@fastify/swagger` describes, in OpenAPI 3.1. */
+  readonly schema: { readonly security: ReadonlyArray<Readonly<Record<string, readonly string[]>>> }
+}
+
+/** Options of `apiKeys.verify`. */
+export interface VerifyOptions {
+  /** The scopes that the caller must have, all of them. Default: none. */
+  scopes?: readonly Scope[]
+  /**
+   * Of a text: the address that it came from. Without it a key that works from some networks alone is refused, and
+   * `limits.failures` counts nothing.
+   */
+  address?: string
+}
+
+/** Lets requests of the host in as those of the mount's own routes. */
+export interface Guards {
+  guard: (scopes: readonly Scope[]) => Guard
+  /** `tenant`: only callers that are bound to it are somebody. @throws UsersError */
+  verify: (
+    given: string | FastifyRequest, options: VerifyOptions, tenant: string | undefined
+  ) => Promise<RequestCaller>
+  /** The tenant that a request is about that was let in. @throws TypeError for another request */
+  scopeOf: (request: FastifyRequest) => { tenant: string | undefined }
+}
+
+export interface GuardParts {
+  admission: Admission
+  /** As `admission`, for a text of its own: static and stored keys alone. */
+  textAdmission: Admission
+  errorFormat: ErrorFormat
+  log: FastifyBaseLogger
+  callerName: string
+  /** The scopes that the mount knows. */
+  scopes: readonly Scope[]
+  tenants: boolean
+  /** The name of the security scheme in descriptions. */
+  securityScheme: string
+  /** Makes the member of requests known to Fastify, for a host that is not started yet. */
+  decorate: (name: string) => void
+}
+
+const seen = new WeakMap<Caller, RequestCaller>()
+
+/** What the host sees of a caller. */
+function seenBy (caller: Caller): RequestCaller {
+  const known = seen.get(caller)
+  if (known !== undefined) return known
+  const { principal: { id, name, scopes, tenant, type } } = caller
+  const made = Object.freeze({ id, name, scopes: Object.freeze([...scopes]), tenant: tenant ?? null, type })
+  seen.set(caller, made)
+  return made
+}
+
+/** A request that has a key alone, as far as admission reads one. */
+function requestOf (text: string, address: string, log: FastifyBaseLogger): FastifyRequest {
+  return Object({
+    id: '',
+    ip: address,
+    log,
+    method: 'GET',
+    params: {},
+    raw: { rawHeaders: ['authorization', `Bearer ${text}`] },
+    routeOptions: { config: {} }
+  })
+}
+
+/** What a verification does not answer. */
+const UNANSWERED: Pick<FastifyReply, 'headers'> = { headers: Object }
+
+/** Makes the guards of a mount. */
+export function createGuards (parts: GuardParts): Guards {
+  const { admission, textAdmission, errorFormat, log, callerName, scopes: known, tenants, decorate } = parts
+  const { securityScheme } = parts
+  const answer = createErrorHandler(errorFormat, admission.securityLog.answered)
+
+  /** The tenant that the path of a request names. Without the option `tenants` none does. */
+  function namedTenant ({ params }: FastifyRequest): string | undefined {
+    const { tenant }: { tenant?: unknown } = Object(params)
+    return tenants && isTenant(tenant) ? tenant : undefined
+  }
+
+  function accessOf (scopes: readonly Scope[]): AccessOf {
+    for (const scope of scopes) {
+      if (known.includes(scope)) continue
+      throw new TypeError(`fastify-users: ${JSON.stringify(scope)} is no scope of this mount: its own are ` +
+        `${known.join(', ')}; name yours in the option apiKeys.scopes`)
+    }
+    const access = { scopes, accepts: [] }
+    return (request) => {
+      const { principal: { tenant } } = callerOf(request)
+      const { tenant: named }: { tenant?: unknown } = Object(request.params)
+      // As on routes of ours: what is named only confirms what the key is bound to.
+      if (tenant !== undefined && named !== undefined && named !== tenant) notFound()
+      return access
+    }
+  }
+
+  function refuse (error: Error, request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    protect(reply)
+    try {
+      Promise.resolve(answer(Object(error), request, reply)).catch(done)
+    } catch (thrown) {
+      done(Object(thrown))
+    }
+  }
+
+  return {
+    guard (scopes) {
+      const access = accessOf(scopes)
+      decorate(callerName)
+      const hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => settle(
+        (error) => {
+          if (error !== undefined) return refuse(error, request, reply, done)
+          Object.assign(request, { [callerName]: seenBy(callerOf(request)) })
+          done()
+        },
+        () => admission.admit(request, reply, access)
+      )
+      return Object.assign(hook, { schema: { security: [{ [securityScheme]: scopes }] } })
+    },
+
+    async verify (given, { scopes = [], address = '' }, tenant) {
+      const access = accessOf(scopes)
+      const request = typeof given === 'string' ? requestOf(given, address, log) : given
+      const { admit, isAdmitted, recheck, securityLog } = typeof given === 'string' ? textAdmission : admission
+      try {
+        if (isAdmitted(request)) await recheck(request)
+        await admit(request, UNANSWERED, access)
+      } catch (thrown) {
+        const error = toUsersError(thrown)
+        securityLog.answered(error, request)
+        throw error
+      }
+      const caller = callerOf(request)
+      if (tenant !== undefined && caller.principal.tenant !== tenant) throw invalidKey()
+      return seenBy(caller)
+    },
+
+    scopeOf (request) {
+      if (!admission.isAdmitted(request)) {
+        throw new TypeError('fastify-users: this request was let in by no route, guard or verification of this mount')
+      }
+      return { tenant: callerOf(request).principal.tenant ?? namedTenant(request) }
+    }
+  }
+}
