@@ -125,9 +125,10 @@ function remove (write: Of<'delete'>, { user: was, away }: UserRows): UserDecisi
   const kept = putAway === undefined ? [] : [{ ...user, ...putAway }]
   return {
     outcome: { code: 'done', changed: true, user },
+    // At every moment the user is somewhere, also for triggers of the host's.
     writes: [
-      { in: 'users', put: null, was },
-      ...kept.map((record) => ({ in: 'trash', put: { record, keys, of: null }, was: away } as const))
+      ...kept.map((record) => ({ in: 'trash', put: { record, keys, of: null }, was: away } as const)),
+      { in: 'users', put: null, was }
     ],
     events: recorded(event, user),
     rewrites: erasureOf(erase, user)
@@ -148,8 +149,8 @@ function restore ({ updatedAt, guard, event, tenant }: Of<'restore'>, { user: th
   return {
     outcome: { code: 'done', changed: true, user },
     writes: [
-      { in: 'trash', put: null, was: away },
-      { in: 'users', put: { record: user, keys: away.keys, of: null }, was: null }
+      { in: 'users', put: { record: user, keys: away.keys, of: null }, was: null },
+      { in: 'trash', put: null, was: away }
     ],
     events: recorded(event, user),
     rewrites: []

@@ -83,15 +83,23 @@ export function rowsOn (
     return there != null && isDeepStrictEqual(plain(there), plain(write.put))
   }
 
-  /** Names the address first, where a field of the user is taken too: the database says which it has met. */
+  /**
+   * Names the address first, where a field of the user is taken too: the database says which it has met. A new user
+   * whose address it has itself is there already.
+   */
   async function addressFirst (unit: Unit, outcome: Outcome): Promise<Outcome> {
-    if (outcome.code !== 'taken' || typeof outcome.member === 'string') return outcome
+    if (outcome.code !== 'taken' || outcome.member === 'start') return outcome
+    // One that is made of nothing has an address of its own.
+    if (outcome.member === 'emailKey' && unit.writes.length === 1) return outcome
     const write = unit.writes[outcome.at]
     const put = write?.in === 'users' ? write.put : null
     if (put == null || put.keys.emailKey === undefined) return outcome
     const { id, tenant = '' } = put.record
     const holders = await query(holderOf, [put.keys.emailKey, tenant])
-    return holders.some((row) => row['id'] !== id) ? { ...outcome, member: 'emailKey' } : outcome
+    if (holders.some((row) => row['id'] !== id)) return { ...outcome, member: 'emailKey' }
+    // Unless the unit has taken it away before.
+    const isGone = unit.writes.some((each) => each.in === 'users' && each.put === null && each.was?.record.id === id)
+    return write?.was === null && holders.length > 0 && !isGone ? { code: 'changed', at: outcome.at } : outcome
   }
 
   async function afterError (unit: Unit, error: unknown): Promise<Outcome> {
