@@ -28,7 +28,8 @@ export interface ProcessScope {
 }
 
 const TYPE = /^[a-z][a-z0-9_]{0,15}$/
-const MEMBERS = ['id', 'name', 'type']
+// The last two are what `apiKeys.verify()` returned besides.
+const MEMBERS = ['id', 'name', 'type', 'scopes', 'tenant']
 
 /** The context of changes that somebody makes in process. @throws UsersError `validation_failed` */
 export function contextAs (actor: ActingAs, options: ActingOptions = {}): Context {

@@ -33,13 +33,14 @@ export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
   /**
    * An `onRequest` hook for routes of your own: it lets in who has all of the scopes, with the checks, limits and
    * answers of the routes of this mount, and sets `request.caller`. Without scopes any valid key will do. With the
-   * option `tenants`, a path with `:tenant` is not found for callers that are bound to another one.
+   * option `tenants`, a path with `:tenant` is not found for callers that are bound to another one, nor with what is no
+   * name of a tenant. For a scope of your own, name it in `apiKeys.scopes` and declare it in `HostScopes`.
    * @throws TypeError for a scope that is not known
    */
   guard (...scopes: readonly Scope[]): Guard
   /**
    * The same methods for changes that the caller of a request makes, in that request; for a caller that is bound to a
-   * tenant, or a path with `:tenant`, those of that tenant.
+   * tenant, or a path with `:tenant`, those of that tenant. Scopes are not checked: that is what the guard is for.
    * @throws TypeError for a request that no route, guard or verification of this mount has let in
    */
   for (request: FastifyRequest): TenantUsers<Fields>

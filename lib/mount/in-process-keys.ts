@@ -41,8 +41,8 @@ export interface ApiKeyMethods {
    * Who holds a key, given by its text, or by a request of yours with its `Authorization` header: checked, limited and
    * counted as on a route. Use `app.users.guard()` for routes; this is for what has no reply, such as a queue. Tokens
    * of the option `authenticate` need the request.
-   * @throws `unauthorized`, `invalid_api_key`, `insufficient_scope`, `rate_limited`, `storage_unavailable`; TypeError
-   * for a scope that is not known
+   * @throws `unauthorized`, `invalid_api_key`, `insufficient_scope`, `rate_limited`, `storage_unavailable`, `not_found`
+   * for a path with another tenant; TypeError for a scope that is not known
    */
   verify (given: string | FastifyRequest, options?: VerifyOptions): Promise<RequestCaller>
   /**

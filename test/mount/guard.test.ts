@@ -126,7 +126,7 @@ test('a request that passes several guards is checked, limited and counted once'
 test('addresses of keys, static keys and tokens of the host count on guarded routes', async (t) => {
   const { users, ask } = await host(t, {
     apiKeys: { static: [{ key: STATIC, name: 'cron', scopes: [own('orders:read')] }] },
-    authenticate: async (token) => token === 'session' ? { id: 'u1', name: 'Ada', scopes: ['orders:read'] } : null
+    authenticate: async (token) => token === 'session' ? { id: 'u1', name: 'Ada', scopes: ['orders:read', 'x'] } : null
   })
   const bound = await users.apiKeys.create({ name: 'far', scopes: [own('orders:read')], addresses: ['203.0.113.0/24'] })
   t.equal((await ask('/orders', bound.key)).statusCode, 401)
@@ -143,6 +143,7 @@ test('another tenant’s path is not found, and app.users.for() is bound to the 
   app.get('/companies/:tenant/orders', { onRequest: users.guard(own('orders:read')) }, async (request) =>
     ({ tenant: request.caller?.tenant, total: (await names(request)).meta.total }))
   app.get('/mine', { onRequest: users.guard(own('orders:read')) }, async (request) => (await names(request)).meta)
+  app.get('/verified/:tenant', async (request) => await users.apiKeys.verify(request))
   for (const tenant of ['acme', 'globex']) {
     for (const n of [1, 2]) await users.tenant(tenant).create({ name: 'A', email: `a${n}@${tenant}.example` })
   }
@@ -155,6 +156,12 @@ test('another tenant’s path is not found, and app.users.for() is bound to the 
   t.strictSame(await seen('/companies/acme/orders', acme.key), [200, { tenant: 'acme', total: 2 }])
   t.strictSame(await seen('/companies/globex/orders', acme.key), [404, 'not_found'])
   t.strictSame(await seen('/companies/globex/orders', platform.key), [200, { tenant: null, total: 2 }])
+  for (const name of ['Acme', '-acme', 'a.b', 'acme%20', '__proto__', '%00', '', 'a'.repeat(65)]) {
+    t.strictSame(await seen(`/companies/${name}/orders`, platform.key), [404, 'not_found'],
+      `${name} is no tenant, and bounds nothing`)
+  }
+  const asked = { url: '/verified/Acme', headers: { authorization: `Bearer ${platform.key}` } }
+  t.match((await app.inject(asked)).json(), { code: 'not_found' })
   t.match(await seen('/mine', acme.key), [200, { total: 2 }])
   t.match(await seen('/mine', platform.key), [200, { total: 4 }])
   await t.rejects(users.tenant('globex').apiKeys.verify(acme.key), { code: 'invalid_api_key' })

@@ -18,6 +18,7 @@ test('verify() takes a text or a request, and refuses as a guard does', async (t
   t.strictSame(await users.apiKeys.verify(key, { scopes: [own('orders:read')] }),
     { id, name: 'shop', scopes: ['orders:read'], tenant: null, type: 'api_key' })
   t.equal((await ask('/late', key)).statusCode, 200)
+  t.type(users.as(await users.apiKeys.verify(bound.key, { address: '203.0.113.4' })).create, 'function')
   t.strictSame((await users.apiKeys.uses(id)).data.map(({ uses }) => uses), [2])
   await t.rejects(users.apiKeys.verify(key, { scopes: ['users:read'] }), { code: 'insufficient_scope' })
   await t.rejects(users.apiKeys.verify(''), { code: 'unauthorized' })

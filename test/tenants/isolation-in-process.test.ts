@@ -1,15 +1,36 @@
 // In process, what a program does for one tenant reaches nothing of another: each method is tried with what belongs to
 // the other, and answers as for what does not exist.
+import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import type { TenantUsers } from '../../lib/index.ts'
 import { newId } from '../../lib/core/ids.ts'
 import { ANN, asText, type Ids, twoTenants, unknownIds, URL } from '../helpers/two-tenants.ts'
 
 type App = Awaited<ReturnType<typeof twoTenants>>['app']
 
+/** The ways to the users of a tenant. */
+const ways: Record<string, (app: App) => Promise<TenantUsers>> = {
+  'tenant()': async ({ users }) => users.tenant('acme'),
+  'tenant().as()': async ({ users }) => users.tenant('acme').as({ id: 'jo', type: 'staff' }),
+  'as().tenant()': async ({ users }) => users.as({ id: 'jo' }).tenant('acme'),
+  async 'for() a verified caller' ({ users }) {
+    const { key } = await users.tenant('acme').apiKeys.create({ name: 'program' })
+    const app = Fastify()
+    let found: TenantUsers | undefined
+    app.get('/', async (request) => {
+      await users.apiKeys.verify(request)
+      found = users.for(request)
+    })
+    await app.inject({ url: '/', headers: { authorization: `Bearer ${key}` } })
+    await app.close()
+    if (found === undefined) throw new Error('the caller was refused')
+    return found
+  }
+}
+
 /** What a tenant can call, with ids. `own`: the ids of its own records. */
-const callsOf = (app: App, { user, deleted, key, event, webhook, delivery }: Ids, own: Ids) => {
-  const users = app.users.tenant('acme')
+const callsOf = (app: App, users: TenantUsers, { user, deleted, key, event, webhook, delivery }: Ids, own: Ids) => {
   const hooks = app.webhooks.tenant('acme')
   const update = { op: 'update', id: user, body: { name: 'X' } } as const
   const calls: Record<string, () => Promise<unknown>> = {
@@ -69,32 +90,35 @@ async function allOf (app: App, tenant: string): Promise<string> {
 
 const codeOf = ({ code, message }: { code?: string, message?: string }) => ({ code, message })
 
-test('in process one tenant reaches nothing of another', async (t) => {
-  const { app, idsOf } = await twoTenants(t, memory())
-  const faults: string[] = []
-  // An id of before all that the tenant has, and after an event of the platform's.
-  await app.users.apiKeys.create({ name: 'platform' })
-  const early = newId('evt')
-  const own = await idsOf('acme')
-  const before = await allOf(app, 'acme')
-  const other = await idsOf('beta')
-  if (await allOf(app, 'acme') !== before) faults.push('it sees what another tenant does')
-  const unknown = unknownIds()
-  const kept = await allOf(app, 'beta')
-  for (const name of Object.keys(callsOf(app, other, own))) {
-    const answerFor = async (ids: Ids) => {
-      const call = callsOf(app, ids, own)[name]
-      return asText(ids, await call?.().then((value) => ({ value }), codeOf) ?? {})
+for (const [way, open] of Object.entries(ways)) {
+  test(`by ${way} one tenant reaches nothing of another`, async (t) => {
+    const { app, idsOf } = await twoTenants(t, memory())
+    const faults: string[] = []
+    // An id of before all that the tenant has, and after an event of the platform's.
+    await app.users.apiKeys.create({ name: 'platform' })
+    const early = newId('evt')
+    const users = await open(app)
+    const own = await idsOf('acme')
+    const before = await allOf(app, 'acme')
+    const other = await idsOf('beta')
+    if (await allOf(app, 'acme') !== before) faults.push('it sees what another tenant does')
+    const unknown = unknownIds()
+    const kept = await allOf(app, 'beta')
+    for (const name of Object.keys(callsOf(app, users, other, own))) {
+      const answerFor = async (ids: Ids) => {
+        const call = callsOf(app, users, ids, own)[name]
+        return asText(ids, await call?.().then((value) => ({ value }), codeOf) ?? {})
+      }
+      if (await answerFor(other) !== await answerFor(unknown)) faults.push(`${name} tells that another tenant has it`)
     }
-    if (await answerFor(other) !== await answerFor(unknown)) faults.push(`${name} tells that another tenant has it`)
-  }
-  for (const ask of [
-    () => app.users.tenant('acme').events.list({ after: early }),
-    () => app.webhooks.tenant('acme').replay(own.webhook, { after: early })
-  ]) {
-    const code = await ask().then(() => 'none', (error) => error.code)
-    if (code !== 'events_expired') faults.push('how old an event is depends on those of others')
-  }
-  if (await allOf(app, 'beta') !== kept) faults.push('what another tenant has was changed')
-  t.strictSame(faults, [])
-})
+    for (const ask of [
+      () => users.events.list({ after: early }),
+      () => app.webhooks.tenant('acme').replay(own.webhook, { after: early })
+    ]) {
+      const code = await ask().then(() => 'none', (error) => error.code)
+      if (code !== 'events_expired') faults.push('how old an event is depends on those of others')
+    }
+    if (await allOf(app, 'beta') !== kept) faults.push('what another tenant has was changed')
+    t.strictSame(faults, [])
+  })
+}

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../../api-keys/authenticator.ts'
 import { invalidKey } from '../../api-keys/challenge.ts'
-import type { Scope } from '../../api-keys/scopes.ts'
+import { type Scope, scopeIn } from '../../api-keys/scopes.ts'
 import { isTenant } from '../../core/tenant.ts'
 import { toUsersError } from '../../storage/storage-errors.ts'
 import { callerOf } from '../caller.ts'
@@ -15,7 +15,8 @@ export interface RequestCaller {
   readonly id: string
   /** What it is called; null: only its id is known. */
   readonly name: string | null
-  readonly scopes: readonly string[]
+  /** Those that the mount knows. */
+  readonly scopes: readonly Scope[]
   /** The tenant that it is bound to; null: none. */
   readonly tenant: string | null
   readonly type: 'api_key' | 'static' | 'host'
@@ -66,18 +67,6 @@ export interface GuardParts {
   decorate: (name: string) => void
 }
 
-const seen = new WeakMap<Caller, RequestCaller>()
-
-/** What the host sees of a caller. */
-function seenBy (caller: Caller): RequestCaller {
-  const known = seen.get(caller)
-  if (known !== undefined) return known
-  const { principal: { id, name, scopes, tenant, type } } = caller
-  const made = Object.freeze({ id, name, scopes: Object.freeze([...scopes]), tenant: tenant ?? null, type })
-  seen.set(caller, made)
-  return made
-}
-
 /** A request that has a key alone, as far as admission reads one. */
 function requestOf (text: string, address: string, log: FastifyBaseLogger): FastifyRequest {
   return Object({
@@ -100,10 +89,27 @@ export function createGuards (parts: GuardParts): Guards {
   const { securityScheme } = parts
   const answer = createErrorHandler(errorFormat, admission.securityLog.answered)
 
-  /** The tenant that the path of a request names. Without the option `tenants` none does. */
+  const seen = new WeakMap<Caller, RequestCaller>()
+
+  /** What the host sees of a caller: of its scopes those that the mount knows. */
+  function seenBy (caller: Caller): RequestCaller {
+    const before = seen.get(caller)
+    if (before !== undefined) return before
+    const { principal: { id, name, scopes, tenant, type } } = caller
+    const own = Object.freeze(scopes.flatMap((scope) => scopeIn(known, scope) ?? []))
+    const made = Object.freeze({ id, name, scopes: own, tenant: tenant ?? null, type })
+    seen.set(caller, made)
+    return made
+  }
+
+  /**
+   * The tenant that the path of a request names. Without the option `tenants` none does.
+   * @throws UsersError `not_found` for what is no name of a tenant: it would bound nothing
+   */
   function namedTenant ({ params }: FastifyRequest): string | undefined {
     const { tenant }: { tenant?: unknown } = Object(params)
-    return tenants && isTenant(tenant) ? tenant : undefined
+    if (!tenants || tenant === undefined) return undefined
+    return isTenant(tenant) ? tenant : notFound()
   }
 
   function accessOf (scopes: readonly Scope[]): AccessOf {
@@ -115,7 +121,7 @@ export function createGuards (parts: GuardParts): Guards {
     const access = { scopes, accepts: [] }
     return (request) => {
       const { principal: { tenant } } = callerOf(request)
-      const { tenant: named }: { tenant?: unknown } = Object(request.params)
+      const named = namedTenant(request)
       // As on routes of ours: what is named only confirms what the key is bound to.
       if (tenant !== undefined && named !== undefined && named !== tenant) notFound()
       return access
