@@ -29,7 +29,7 @@ interface Host {
   has: (duty: string) => boolean
 }
 
-// The first of its database has all: those that repeat the others inside a transaction, too.
+// PostgreSQL has all: those that repeat the others inside a transaction, too.
 const all = () => true
 // Elsewhere locks and conflicts are other ones, or how a connection is lent.
 const withoutRepetitions = (duty: string) => !/^join(?:: inside|, histories)/.test(duty)
@@ -55,7 +55,7 @@ const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => {
     places: (t) => copiedFiles(t, (filename) => storeOf(make, filename)),
     make,
     skip,
-    has: driver === sqliteDriver ? all : ofEachKind
+    has: driver === sqliteDriver ? withoutRepetitions : ofEachKind
   }
 })
 

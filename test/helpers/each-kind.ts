@@ -3,14 +3,17 @@ import { DUTIES } from './kit.ts'
 
 // Each kind of statement once: units of every collection, alone and together, with events and rewritings, look-ups,
 // pages of every list in both directions, searches, filters, orders, walks, the log, and a transaction of the host's.
-// Others send what is composed of the same parts, or race.
+// Others send what is composed of the same parts, or race, draw, and walk through many.
+const LATER = new RegExp('random|drawn|while (?:others|its users)|more users than|behind places|in every order|' +
+  'every two values|is refused ends|all writers|loses no write')
 const KINDS: readonly RegExp[] = [
   /^commit: (?!many units)(?!of concurrent)(?!.*meet crosswise)/, /^find: (?!as many)/, /^list: pages/,
   /^log\.(?!read: (?:drawn|whoever|an event|a walk))/, /^users\.list: (?!.*(?:long|large|many|beside|meanwhile))/,
   /^users\.(?:list, users\.)?walk: (?!.*(?:large|many|beside|meanwhile|close))/, /^listTenants/,
   /^join: (?:gives|writes of every|versions|a refusal|what a savepoint)/
 ]
-export const EACH_KIND: readonly string[] = DUTIES.filter((duty) => KINDS.some((kind) => kind.test(duty)))
+export const EACH_KIND: readonly string[] = DUTIES.filter((duty) =>
+  !LATER.test(duty) && KINDS.some((kind) => kind.test(duty)))
 
 /** The tables of ours that have records. */
 export const TABLES = [
