@@ -3,8 +3,9 @@
 //
 //   node test/mutants/run.mjs --count 300 --seed 1     draws these, and says which test finds each
 //
-// --seconds 120: how long the tests of one mutant may take. --jobs 2: how many copies of the tree are worked on.
-// Which tests pass which places is found once for the sources and tests as they are, and kept in .build/mutants.
+// --level test: by the tests of which level. --seconds 120: how long the tests of one mutant may take. --jobs 2: how
+// many copies of the tree are worked on. Which tests pass which places is found once for the sources and tests as they
+// are, which takes some 15 minutes, and kept in .build/mutants.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,6 +24,7 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
+    level: { type: 'string', default: 'test' },
     seconds: { type: 'string', default: '120' },
     jobs: { type: 'string', default: String(availableParallelism()) }
   }
@@ -34,6 +36,7 @@ const work = mkdtempSync(join(tmpdir(), 'fastify-users-mutants-'))
 const kept = join(root, '.build', 'mutants')
 mkdirSync(kept, { recursive: true })
 const servers = serveOnDemand()
+const testFiles = filesOf(values.level, { covering: true }).groups.flat()
 const all = allMutants(root).map((mutant, number) => ({ ...mutant, number }))
 const mutantsByFile = new Map(sourceFiles(root).map((file) => [file, all.filter((mutant) => mutant.file === file)]))
 
@@ -63,7 +66,7 @@ async function runTest (copy, file, limitMs, env = {}) {
     env: {
       ...process.env,
       ...servers.env,
-      TEST_LEVEL: 'ci',
+      TEST_LEVEL: values.level,
       TAP_TIMEOUT: '1800',
       TMPDIR: temporary,
       NODE_OPTIONS: loader,
@@ -118,13 +121,13 @@ async function share (copies, jobs, run) {
 }
 
 async function findPlaces (copies) {
-  const inputs = [...sourceFiles(root), ...filesOf('ci', { covering: true }).groups.flat().map(testPath)]
-  const digest = createHash('sha1')
+  const inputs = [...sourceFiles(root), ...testFiles.map(testPath)]
+  const digest = createHash('sha1').update(values.level)
   for (const file of inputs) digest.update(readFileSync(join(root, file)))
   const path = join(kept, `places-${digest.digest('hex')}.json`)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))
   const tests = []
-  await share(copies, filesOf('ci', { covering: true }).groups.flat(), async (copy, file) => {
+  await share(copies, testFiles, async (copy, file) => {
     const directory = mkdtempSync(join(work, 'coverage-'))
     const { passed, ms } = await runTest(copy, file, 600_000, { NODE_V8_COVERAGE: directory })
     if (passed) tests.push({ file, ms, passes: placesIn(directory, copy) })
