@@ -14,7 +14,9 @@ const fields = {
   schema: {
     type: 'object',
     properties: {
-      phone: { type: 'string' }, company: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } }
+      phone: { type: 'string' },
+      company: { type: 'string' },
+      tags: { type: 'array', items: { type: ['string', 'integer'] } }
     }
   },
   searchable: ['company', { field: 'phone', match: 'digits' }, 'tags']
@@ -42,12 +44,13 @@ for (const store of stores) {
       (await call('GET', `/users?q=${encodeURIComponent(q)}`)).json().data.map(({ name }: User) => name)
     const [ada, bob] = await Promise.all([
       app.users.create(Object({
-        name: 'Ada Lovelace', email: 'ada@example.org', phone: '0171 55 66', tags: ['vip', 'Beta Test']
+        name: 'Ada Lovelace', email: 'ada@example.org', phone: '0171 55 66', tags: ['vip', 'Beta Test', 2048]
       })),
       app.users.create(Object({ name: 'Bob Ada', email: 'bob@example.org', company: 'Lovelace & Sons' }))
     ])
     t.strictSame(await found('ADA lovelace'), ['Ada Lovelace', 'Bob Ada'])
     t.strictSame(await found('test vip'), ['Ada Lovelace'])
+    t.strictSame(await found('2048'), ['Ada Lovelace'], 'a number inside of a list')
     await app.users.update(bob.id, Object({ company: null }))
     t.strictSame(await found('lovelace'), ['Ada Lovelace'])
     await app.users.update(ada.id, { name: 'Ada King' })
