@@ -7,9 +7,9 @@ import type { Knex } from 'knex'
 
 export interface ReaderOptions {
   users: Users
-  /** The database of the effects. It need not be that of the users. */
+  /** Where the effects are written. It may be another database than that of the users. */
   knex: Knex
-  /** Tells this reader from others with other effects. */
+  /** The name of this reader. Readers with other effects have other names. */
   name: string
   /** Writes the effect of an event. If it throws, nothing of it stays, and the reader ends. */
   apply: (trx: Knex.Transaction, event: LoggedEvent) => Promise<void>

@@ -8,7 +8,7 @@ export const SCOPES = [
 ] as const
 
 /**
- * The scopes of the host's own, for the types: declare those of the option `apiKeys.scopes`.
+ * Your own scopes, for TypeScript. Declare those of the option `apiKeys.scopes` here.
  *
  *     declare module 'fastify-users' { interface HostScopes { 'orders:read': string } }
  */
@@ -35,7 +35,7 @@ export function isTenantScope (scope: string): boolean {
   return TENANT_SCOPES.some((each) => each === scope)
 }
 
-/** The scopes that a mount knows: ours, with those of tenants or without, and those of the host's own. */
+/** The scopes that a mount knows: ours, those of tenants only with that option, and the host's `own`. */
 export function scopesOf (tenants: boolean, own: Readonly<Record<string, string>> = {}): readonly Scope[] {
   const isOwn = (scope: string): scope is keyof HostScopes & string => Object.hasOwn(own, scope)
   return [...SCOPES.filter((scope) => tenants || !isTenantScope(scope)), ...Object.keys(own).filter(isOwn)]

@@ -1,6 +1,6 @@
 import type { RegisterOptions } from 'fastify'
 import type { StaticKey } from '../api-keys/authenticator.ts'
-import { HOST_SCOPE_FORM, isHostScope, SCOPES, scopesOf } from '../api-keys/scopes.ts'
+import { HOST_SCOPE_FORM, isHostScope, isTenantScope, SCOPES, scopeIn, scopesOf } from '../api-keys/scopes.ts'
 import { ADDRESSES_MAX, NAME_MAX, PAGE_SIZE_MAX } from '../core/limits.ts'
 import { type Option, optional } from '../core/option-table.ts'
 import { TENANT } from '../core/tenant.ts'
@@ -12,6 +12,9 @@ import { Type } from '../core/typebox.ts'
 
 export const CLOSED = { additionalProperties: false }
 export const method = Type.Function([], Type.Unknown())
+export const identifier = {
+  schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }), message: 'must be a JavaScript identifier'
+}
 export const flag = { schema: Type.Boolean(), message: 'must be true or false' }
 export const positive = { schema: Type.Integer({ minimum: 1 }), message: 'must be a whole number, 1 or more' }
 export const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }))
@@ -105,18 +108,18 @@ export function hasTwice (keys: readonly StaticKey[]): boolean {
 export function scopeProblems (
   keys: readonly StaticKey[], own: Readonly<Record<string, string>>, tenants: boolean
 ): string[] {
-  const known: readonly string[] = scopesOf(true, own)
   const named = keys.flatMap((key) => typeof key === 'string' ? [] : key.scopes ?? [])
-  const strange = named.filter((scope) => !known.includes(scope))
-  const ofTenants = named.filter((scope) => !tenants && known.includes(scope) && !scopesOf(false, own).includes(scope))
+  const strange = named.find((scope) => scopeIn(scopesOf(true, own), scope) === undefined)
   return [
     ...Object.keys(own).filter((name) => !isHostScope(name))
       .map((name) => `apiKeys.scopes has the name ${JSON.stringify(name)}: a name ${HOST_SCOPE_FORM}`),
-    ...strange.length === 0
+    ...strange === undefined
       ? []
-      : [`apiKeys.static has the scope ${JSON.stringify(strange[0])}, which is none of ${SCOPES.join(', ')}, and not ` +
-        'in apiKeys.scopes'],
-    ...ofTenants.length === 0 ? [] : ['apiKeys.static has a scope of tenants, which needs the option tenants']
+      : [`apiKeys.static has the scope ${JSON.stringify(strange)}, which is none of ${SCOPES.join(', ')}, and not in ` +
+        'apiKeys.scopes'],
+    ...tenants || !named.some(isTenantScope)
+      ? []
+      : ['apiKeys.static has a scope of tenants, which needs the option tenants']
   ]
 }
 

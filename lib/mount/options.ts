@@ -10,7 +10,8 @@ import { type Deprecated, deprecationFaults } from '../http/responses/deprecatio
 import type { ErrorFormat } from '../http/responses/problem.ts'
 import { apiKeys, fields, limits } from './option-groups.ts'
 import {
-  CLOSED, flag, hasTwice, hasUndefined, logLevel, logSerializers, method, moment, pageSize, scopeProblems, storage
+  CLOSED, flag, hasTwice, hasUndefined, identifier, logLevel, logSerializers, method, moment, pageSize, scopeProblems,
+  storage
 } from './option-schemas.ts'
 
 // Seconds: 30 days, and a hundred years.
@@ -41,15 +42,9 @@ export const optionTable = {
     message: 'must be a path that begins with /, of characters that a URI path has without escapes'
   }),
   /** Name of the decorator on the Fastify instance. */
-  decoratorName: defaulted<string>('users', {
-    schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
-    message: 'must be a JavaScript identifier'
-  }),
-  /** Name of the member of your requests that has who `app.users.guard()` let in. */
-  callerName: defaulted<string>('caller', {
-    schema: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$' }),
-    message: 'must be a JavaScript identifier'
-  }),
+  decoratorName: defaulted<string>('users', identifier),
+  /** Name of the member of your requests that says who `app.users.guard()` let in. */
+  callerName: defaulted<string>('caller', identifier),
   /** Bring the storage's schema up to date at start. With `false`, you call `await storage.open({ migrate: true })`. */
   migrate: defaulted<boolean>(false, flag),
   /** Records on a page: if the client does not say (`default`), and at most (`max`). */

@@ -1,12 +1,10 @@
 // No answer tells a key of one tenant what another tenant has. Every operation is tried with what belongs to the other,
 // and gives the same bytes as for what does not exist; and nothing of the other's life changes what the key sees.
 import { test, type Test } from 'tap'
-import { memory } from '../../adapters/memory/index.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject } from '../helpers/app.ts'
-import { leaks } from '../helpers/leaks.ts'
 import { from } from '../helpers/level.ts'
 import { deliveryOf, timeOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
@@ -166,12 +164,3 @@ for (const store of stores) {
     t.strictSame(await faultsOf(t, await store.create(t)), [])
   })
 }
-
-test('the suite finds each leak of a store and of our rules', { skip: from('nightly') }, async (t) => {
-  for (const [title, plant] of Object.entries(leaks)) {
-    const storage = memory()
-    plant(storage)
-    const faults = await faultsOf(t, storage).catch((error: unknown) => [String(error)])
-    t.not(faults.length, 0, title)
-  }
-})

@@ -7,7 +7,7 @@ import type { Bookkeeping } from '../bookkeeping.ts'
 import type { DiskRoom } from '../full-disk.ts'
 import type { FieldLists } from '../schema/word-list.ts'
 import type { Names } from '../tables/names.ts'
-import { isTaken, type Planned, planning, rowLanes } from './lanes.ts'
+import { isTaken, planning, rowLanes } from './lanes.ts'
 import { rowFinders, rowLists } from './reads.ts'
 import { rewriteEvents } from './rewrites.ts'
 import { rowStatements } from './statements.ts'
@@ -54,12 +54,6 @@ export function rowsOn (
       [...unique].some((name) => JSON.stringify(put.record.fields[name]) !== JSON.stringify(was.record.fields[name]))
   }
 
-  /** Why a new user was refused: by an error of the database, which says what is taken. */
-  async function whyNot (unit: Unit, planned: Planned, since: number): Promise<Outcome> {
-    const [there] = await find('users', [{ id: planned.id }])
-    return there != null ? { code: 'changed', at: 0 } : writeUnit({ unit, writes: [planned] }, since)
-  }
-
   function commitOnce (unit: Unit): Promise<Outcome> {
     const since = performance.now()
     const { writes, events, rewrites } = unit
@@ -71,7 +65,8 @@ export function rowsOn (
     const planned = plan(only)
     return writeOne(planned, events[0] ?? null, since).then((row) => {
       if (row !== undefined) return OK
-      return only.in === 'users' && only.was === null ? whyNot(unit, planned, since) : CHANGED
+      // By an error the database says what is taken.
+      return only.in === 'users' && only.was === null ? writeUnit({ unit, writes: [planned] }, since) : CHANGED
     })
   }
 
@@ -84,22 +79,21 @@ export function rowsOn (
   }
 
   /**
-   * Names the address first, where a field of the user is taken too: the database says which it has met. A new user
-   * whose address it has itself is there already.
+   * What a taken value means. A new user who is there already meets its own values: that is a change. Of an address and
+   * a field that are both taken the address is named, whichever the database has met.
    */
-  async function addressFirst (unit: Unit, outcome: Outcome): Promise<Outcome> {
-    if (outcome.code !== 'taken' || outcome.member === 'start') return outcome
-    // One that is made of nothing has an address of its own.
-    if (outcome.member === 'emailKey' && unit.writes.length === 1) return outcome
+  async function judged (unit: Unit, outcome: Outcome): Promise<Outcome> {
+    if (outcome.code !== 'taken') return outcome
     const write = unit.writes[outcome.at]
-    const put = write?.in === 'users' ? write.put : null
-    if (put == null || put.keys.emailKey === undefined) return outcome
-    const { id, tenant = '' } = put.record
-    const holders = await query(holderOf, [put.keys.emailKey, tenant])
-    if (holders.some((row) => row['id'] !== id)) return { ...outcome, member: 'emailKey' }
-    // Unless the unit has taken it away before.
-    const isGone = unit.writes.some((each) => each.in === 'users' && each.put === null && each.was?.record.id === id)
-    return write?.was === null && holders.length > 0 && !isGone ? { code: 'changed', at: outcome.at } : outcome
+    if (write?.in !== 'users' || write.put === null) return outcome
+    const { record: { id, tenant = '' }, keys: { emailKey } } = write.put
+    const leaves = unit.writes.some((each) => each.in === 'users' && each.put === null && each.was?.record.id === id)
+    if (write.was === null && !leaves && (await find('users', [{ id }]))[0] != null) {
+      return { code: 'changed', at: outcome.at }
+    }
+    if (typeof outcome.member === 'string' || emailKey === undefined) return outcome
+    const holders = await query(holderOf, [emailKey, tenant])
+    return holders.some((row) => row['id'] !== id) ? { ...outcome, member: 'emailKey' } : outcome
   }
 
   async function afterError (unit: Unit, error: unknown): Promise<Outcome> {
@@ -111,7 +105,7 @@ export function rowsOn (
     // Another mount has asked for a unique field that this one knows nothing of.
     if (isTaken(error)) {
       const outcome = await writeUnit({ unit, writes: unit.writes.map((write) => plan(write)) }, performance.now())
-      return addressFirst(unit, outcome)
+      return judged(unit, outcome)
     }
     // It may have been carried out.
     const added = unit.writes.find((write) => write.put !== null && write.was === null)
@@ -123,7 +117,7 @@ export function rowsOn (
   function commitUnit (unit: Unit): Promise<Outcome> {
     return commitOnce(unit).then((outcome) => {
       disk.note(null)
-      return outcome.code === 'taken' ? addressFirst(unit, outcome) : outcome
+      return outcome.code === 'taken' ? judged(unit, outcome) : outcome
     }, (error) => afterError(unit, error))
   }
 

@@ -38,7 +38,7 @@ export interface AdmissionOptions {
   onCaller: (caller: Caller, request: FastifyRequest) => void
 }
 
-/** Admits the requests of a mount: to its own routes, and to those of the host that it guards. */
+/** Decides which requests are let in: to the routes of a mount, and to routes of the host that it guards. */
 export interface Admission extends AdmissionOptions {
   /**
    * Authentication, rate limits, scopes and media type, in this order. Who was let in already is not asked again. Gives

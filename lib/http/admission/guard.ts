@@ -40,7 +40,7 @@ export interface VerifyOptions {
   address?: string
 }
 
-/** Lets requests of the host in as those of the mount's own routes. */
+/** Lets in requests to routes of the host, by the rules of the mount's own routes. */
 export interface Guards {
   guard: (scopes: readonly Scope[]) => Guard
   /** `tenant`: only callers that are bound to it are somebody. @throws UsersError */
@@ -85,10 +85,10 @@ const UNANSWERED: Pick<FastifyReply, 'headers'> = { headers: Object }
 
 /** Makes the guards of a mount. */
 export function createGuards (parts: GuardParts): Guards {
-  const { admission, textAdmission, errorFormat, log, callerName, scopes: known, tenants, decorate } = parts
-  const { securityScheme } = parts
+  const {
+    admission, textAdmission, errorFormat, log, callerName, scopes: known, tenants, securityScheme, decorate
+  } = parts
   const answer = createErrorHandler(errorFormat, admission.securityLog.answered)
-
   const seen = new WeakMap<Caller, RequestCaller>()
 
   /** What the host sees of a caller: of its scopes those that the mount knows. */

@@ -123,9 +123,8 @@ export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, 
 /** Tests a rule of concurrent calls, which databases bring into an order. */
 export const races = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci')
 
-/** The same for what takes long. */
-export const racesAtNight = (name: string, rule: Rule<Subject>): void =>
-  onKinds(name, kinds, rule, 'nightly', from('nightly'))
+/** The same for what takes long: every pair of writes. */
+export const longRaces = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci', from('ci'))
 
 /** Tests a rule with the stores that two processes have on one database. */
 export const processes = (name: string, rule: Rule<[Storage, Storage]>): void =>

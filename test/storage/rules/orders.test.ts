@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { isDeepStrictEqual } from 'node:util'
 import { memory } from '../../../adapters/memory/index.ts'
 import { type Repository, repositoryOf } from '../../../lib/storage/repository.ts'
-import { asOfServer, interrupted, racesAtNight } from './on-stores.ts'
+import { asOfServer, interrupted, longRaces } from './on-stores.ts'
 import {
   addKey, addKeys, apiKeyOf, create, eventOf, idempotencyOf, idOf, onlyVersion, purge, putAway, readdress, remove,
   rename, restore, revoke, rotate, SINGLE, timeOf, touch, update, userOf
@@ -147,7 +147,7 @@ for (const [what, meetingOf] of [['users', ofUsers], ['keys', ofKeys]] as const)
     t.strictSame(wrong, [])
   })
 
-  racesAtNight(`two concurrent writes of ${what}`, async (t, { storage, repository }) => {
+  longRaces(`two concurrent writes of ${what}`, async (t, { storage, repository }) => {
     const other = repositoryOf(asOfServer(storage))
     for (const pair of pairsOf(meetingOf)) {
       const { meeting: { before, left }, first, second, name } = pair
