@@ -159,7 +159,7 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
 
 for (const store of stores) {
   // What is a tenant's is decided in lib; the kit has what stores do with it.
-  const skip = store.name !== 'memory' && from('nightly')
+  const skip = store.name !== 'memory' && from('ci')
   test(`${store.name}: a key of one tenant sees nothing of another`, { skip }, async (t) => {
     t.strictSame(await faultsOf(t, await store.create(t)), [])
   })
