@@ -13,7 +13,7 @@ function installed (name) {
     new Database(':memory:').close()
     return null
   } catch (error) {
-    return error.code === 'MODULE_NOT_FOUND' ? `${name} is not installed` : `${name} can not be loaded: ${error.code}`
+    return error.code === 'MODULE_NOT_FOUND' ? `${name} is not installed` : `${name} cannot be loaded: ${error.code}`
   }
 }
 
