@@ -67,20 +67,26 @@ const OPTIONAL = new Set([
   '409 retry-after', '412 etag', '415 accept', '415 accept-patch', '415 accept-encoding'
 ])
 
-const validators = new Map<string, ValidateFunction>()
+const ajv = new Ajv2020({
+  strict: true, strictRequired: false, strictTypes: false, ownProperties: true, allErrors: true
+})
+addFormats.default(ajv)
+for (const word of ['components', 'example']) ajv.addKeyword(word)
+
+const byText = new Map<string, ValidateFunction>()
+const byIdentity = new WeakMap<object, WeakMap<object, ValidateFunction>>()
+const NONE = {}
 
 /** The validator of a described schema, closed; each text is compiled once. */
 function validatorOf (schema: object, components: object): ValidateFunction {
-  const text = JSON.stringify({ ...schema, components })
-  const known = validators.get(text)
+  const ofComponents = byIdentity.get(components) ?? new WeakMap<object, ValidateFunction>()
+  byIdentity.set(components, ofComponents)
+  const known = ofComponents.get(schema)
   if (known !== undefined) return known
-  const ajv = new Ajv2020({
-    strict: true, strictRequired: false, strictTypes: false, ownProperties: true, allErrors: true
-  })
-  addFormats.default(ajv)
-  for (const word of ['components', 'example']) ajv.addKeyword(word)
-  const validate = ajv.compile(Object(closed(JSON.parse(text))))
-  validators.set(text, validate)
+  const text = JSON.stringify({ ...schema, components })
+  const validate = byText.get(text) ?? ajv.compile(Object(closed(JSON.parse(text))))
+  byText.set(text, validate)
+  ofComponents.set(schema, validate)
   return validate
 }
 
@@ -91,7 +97,7 @@ function headerFaults ({ headers: described = {} }: DescribedAnswer, { status, h
     if (!OURS.has(name)) continue
     const schema = schemas.get(name)
     if (schema === undefined) faults.push(`header ${name} is not described for ${status}`)
-    else if (!validatorOf(schema, {})(value)) {
+    else if (!validatorOf(schema, NONE)(value)) {
       faults.push(`header ${name} of ${status} is not as described: ${String(value)}`)
     }
   }
@@ -100,14 +106,20 @@ function headerFaults ({ headers: described = {} }: DescribedAnswer, { status, h
   return [...faults, ...[...schemas.keys()].filter(isMissing).map((name) => `header ${name} of ${status} is missing`)]
 }
 
+const withoutRequiredOf = new WeakMap<object, object>()
+
 /** The same schemas, without what users must have. */
-function withoutRequired ({ schemas }: Description['components']): object {
-  return {
-    schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => {
+function withoutRequired (components: Description['components']): object {
+  const known = withoutRequiredOf.get(components)
+  if (known !== undefined) return known
+  const made = {
+    schemas: Object.fromEntries(Object.entries(components.schemas).map(([name, schema]) => {
       const { required, ...rest }: JsonSchema = schema
       return [name, /(?:^|\.)User$/.test(name) ? rest : schema]
     }))
   }
+  withoutRequiredOf.set(components, made)
+  return made
 }
 
 function bodyFaults ({ content }: DescribedAnswer, answer: Answer, all: Description['components']): string[] {
