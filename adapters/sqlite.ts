@@ -34,7 +34,7 @@ const optionTable = {
    */
   filename: required<string>({
     schema: Type.String({ pattern: '^(?![A-Za-z][A-Za-z0-9+.-]+:).' }),
-    message: 'must be the path of a file, no URI, or :memory:'
+    message: 'must be the path of a file (not a URI), or :memory:'
   }),
   /**
    * Driver of SQLite. Default: the first that loads of `better-sqlite3`, `node:sqlite` (Node.js 22.13 or later),

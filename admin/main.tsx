@@ -17,7 +17,7 @@ async function start (root: HTMLElement): Promise<void> {
   document.documentElement.dir = direction
   if (logo !== null) document.querySelector('link[rel=icon]')?.setAttribute('href', logo)
   const speech = createSpeech(texts, language)
-  document.title = title ?? speech.say('page.title')
+  document.title = title ?? `${speech.say('page.title')} · ${location.host}`
   render(
     <SettingsContext.Provider value={settings}>
       <SpeechContext.Provider value={speech}>

@@ -2,9 +2,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
 import { KeysView } from './keys/view.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
+import { Avatar } from './parts/avatar.tsx'
 import { Brand } from './parts/brand.tsx'
 import { Needs, Time } from './parts/feedback.tsx'
 import { Checkbox } from './parts/field.tsx'
+import { Icon } from './parts/icon.tsx'
 import { Menu } from './parts/menu.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Start } from './start/view.tsx'
@@ -74,7 +76,7 @@ function Caller () {
     setOn(on)
   }
   return (
-    <Menu label={<bdi>{name ?? id}</bdi>} side='end'>
+    <Menu label={<><Avatar name={name ?? id} /><bdi>{name ?? id}</bdi></>} side='end'>
       <p>{say('signIn.as', { name: name ?? id })}</p>
       <p>{say('signIn.scopes', { scopes: scopes.join(', ') })}</p>
       {expiresAt !== undefined && <p>{say('keys.expires')}: <Time moment={expiresAt} /></p>}
@@ -87,7 +89,8 @@ function Caller () {
 /** The frame of every view: sections, who is signed in, what was done. */
 export function Shell () {
   const { say } = useSpeech()
-  const page = useSettings().title ?? say('page.title')
+  const { title: named } = useSettings()
+  const page = named ?? location.host
   const { capabilities: { caller, offers }, can } = useSession()
   const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
@@ -160,7 +163,7 @@ export function Shell () {
           <Caller />
         </header>
         <main id='content' class={isList ? 'filling' : ''}>
-          {back !== null && <p class='back'><a href={back}>{say('page.back')}</a></p>}
+          {back !== null && <p class='back'><a href={back}><Icon name='previous' />{say('page.back')}</a></p>}
           <h1 ref={heading} tabIndex={-1}>{name === null ? title : <bdi>{name}</bdi>}</h1>
           {section === undefined
             ? <p>{say(isElsewhere && offers.tenants ? 'error.tenant_forbidden' : 'page.notFound')}</p>

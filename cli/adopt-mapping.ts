@@ -36,7 +36,7 @@ export function readMapping (text: string, fields: Pick<FieldsSchema, 'propertie
   const names = mapped.map(({ name }) => name)
   if (new Set(names).size < names.length) throw new UsageError('--map must not name a member twice')
   for (const needed of ['name', 'email']) {
-    if (!names.includes(needed)) throw new UsageError(`--map must say which column has ${needed}`)
+    if (!names.includes(needed)) throw new UsageError(`--map must name the column for ${needed}`)
   }
   return mapped
 }

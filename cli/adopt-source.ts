@@ -60,7 +60,7 @@ const WRONG_VALUE = /^22[0-9A-Z]{3}$/
 /** Why a table can't be read: Refusal, or StorageError `unavailable`. No value but a key is in the message. */
 function explained (error: unknown, { where, after }: SourceTable, last?: Key): Error {
   const { code, message, driverCode = '' } = ofDriver(error)
-  const problem = 'the table can not be read: '
+  const problem = 'the table cannot be read: '
   if (code === 'unavailable') return new StorageError(code, problem + message, { driverCode })
   if (WRONG_STATEMENT.test(driverCode)) return new Refusal(problem + String(Object(error).message).split(' - ').at(-1))
   if (!WRONG_VALUE.test(driverCode)) return new Refusal(problem + message)
@@ -68,8 +68,8 @@ function explained (error: unknown, { where, after }: SourceTable, last?: Key): 
   if (given.length > 0) {
     return new Refusal(`${problem}a value of ${given.join(' or ')} does not fit its type (${driverCode})`)
   }
-  const place = last === undefined ? '' : `, in a row behind ${printable(textOfKey(last.value))}`
-  return new Refusal(`${problem}the database can not give a value${place} (${driverCode})`)
+  const place = last === undefined ? '' : `, in a row after ${printable(textOfKey(last.value))}`
+  return new Refusal(`${problem}the database cannot return a value${place} (${driverCode})`)
 }
 
 function notUtf8 (columns: readonly Mapped[]): UsersError {
@@ -83,8 +83,8 @@ function keyOfRow (row: object): Key {
 
 /** Without this error, a driver that rounds keys would have the same rows read for ever. */
 function notGrowing (key: unknown): Refusal {
-  const problem = `the column of --key can not be read in steps, after the row ${printable(textOfKey(key))}`
-  return new Refusal(`${problem}: name one of integers or text`)
+  const problem = `the column of --key cannot be read in steps, after the row ${printable(textOfKey(key))}`
+  return new Refusal(`${problem}: name a column of integers or text`)
 }
 
 // Their text does not say whether it is that of a day.
@@ -149,7 +149,7 @@ export async function readTable (source: SourceDatabase, options: SourceTable): 
   if (Number(all) !== Number(given)) throw new Refusal('the column of --key is NULL in some rows')
   const [twice] = await chosen().select(knex.raw('1')).groupBy(key).havingRaw('count(*) > 1').limit(1)
     .catch((error) => { throw explained(error, options) })
-  if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one that tells rows apart')
+  if (twice !== undefined) throw new Refusal('the column of --key has a value twice: name one whose values all differ')
 
   const count = Number(all)
   /** The members of a row whose text has bytes that are no UTF-8. @throws Refusal if its key may have */

@@ -19,7 +19,7 @@ export function withCommonOptions (command: Command): Command {
     .option('--schema <name>', 'PostgreSQL: the schema of the tables')
     .option('--table-prefix <prefix>', 'prefix of the tables (default: "fastify_users_")')
     .option('--pooler', 'PostgreSQL: the connection goes through a pooler such as PgBouncer')
-    .option('--profile <profile>', 'PostgreSQL: what is used of it, classic or portable; default: that of the tables')
+    .option('--profile <profile>', 'PostgreSQL: profile of the tables, classic or portable; default: the present one')
     .option('--json', 'answer in JSON')
 }
 

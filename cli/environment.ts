@@ -8,7 +8,7 @@ import { UsageError } from './failure.ts'
 export function secretOf (name: string): string | undefined {
   const path = process.env[`${name}_FILE`]
   if (path === undefined || path === '') return process.env[name]
-  if (process.env[name] !== undefined) throw new UsageError(`${name} and ${name}_FILE can not both be set`)
+  if (process.env[name] !== undefined) throw new UsageError(`${name} and ${name}_FILE cannot both be set`)
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {

@@ -127,5 +127,5 @@ export async function tailEvents (
 /** Says what to do where events are missing. */
 export function explained (error: unknown): unknown {
   if (!(error instanceof UsersError) || error.code !== 'events_expired') return error
-  return new Refusal('events that follow this one are no longer kept: leave --after out to begin with the oldest one')
+  return new Refusal('events after this one are no longer kept: leave out --after to begin with the oldest event')
 }

@@ -13,7 +13,7 @@ Examples:
 /** Adds the command that exports users. */
 export function addExportCommand (program: Command): void {
   withTenantOption(
-    program.command('export').description('export users, all as they are at one moment'),
+    program.command('export').description('export users, all from one snapshot'),
     'only users of this tenant'
   )
     .addOption(new Option('--format <format>', 'a line of JSON for each user, or a table (default: "ndjson")')
@@ -24,7 +24,7 @@ export function addExportCommand (program: Command): void {
     .option('--email <address>', 'only the user with this e-mail address')
     .addOption(new Option('--status <status>', 'only users with this status').choices(STATUSES))
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
-    .option('-o, --output <file>', 'a file for the answer, which appears when it is whole; - is standard output')
+    .option('-o, --output <file>', 'the output file, which appears when it is complete; - is standard output')
     .addHelpText('after', EXAMPLES)
     .action((options: Common & TenantOptions & Omit<ExportOptions, 'ofTenants'>) =>
       withStorage(options, async (storage, output) => {

@@ -14,13 +14,13 @@ Examples:
 
 /** Adds the options of every command that takes users in. */
 export function withImportingOptions (command: Command): Command {
-  return withTenantOption(command, 'whose users they are; without it a column or member tenant says so')
-    .addOption(new Option('--on-conflict <rule>', 'what is done with a user who is there already (default: "fail")')
+  return withTenantOption(command, 'the tenant of all users; default: the column or member tenant of each')
+    .addOption(new Option('--on-conflict <rule>', 'what to do with a user who already exists (default: "fail")')
       .choices(CONFLICT_RULES))
-    .option('--by <member>', 'by which member a user is found: email, id, or a unique field (default: "email")')
-    .option('--dry-run', 'write nothing, and say what would become of each user')
-    .option('--fail-fast', 'end before the first user that is refused')
-    .option('--max-refused <count>', `how many refused users are named at most (default: ${MAX_REFUSED})`)
+    .option('--by <member>', 'the member that identifies a user: email, id, or a unique field (default: "email")')
+    .option('--dry-run', 'write nothing, and show what would happen to each user')
+    .option('--fail-fast', 'stop before the first user who is refused')
+    .option('--max-refused <count>', `list at most this many refused users (default: ${MAX_REFUSED})`)
     .option('--fields <file>', 'the JSON Schema of the own fields: the option fields of the server')
     .option('--unique <list>', 'the option fields.unique of the server, separated by commas')
 }
@@ -34,8 +34,8 @@ export function addImportCommand (program: Command): void {
       .choices(IMPORT_FORMATS))
     .option('--map <pairs>', '<member>=<column>, separated by commas, for a file of another system')
     .option('--ignore-unknown', 'leave out columns and members that users do not have')
-    .addOption(new Option('--report <which>', 'which users are named (default: "groups", why some were refused, how ' +
-      'many, and the first of them; "faults", each one, with --json or --max-refused)')
+    .addOption(new Option('--report <which>', 'which users are listed (default: "groups", reasons for refusals, how ' +
+      'many users, and the first of them; "faults", each one, with --json or --max-refused)')
       .choices(['groups', ...REPORTS]))
     .addHelpText('after', EXAMPLES)
     .action((path: string, options: Common & ImportOptions) =>

@@ -30,7 +30,7 @@ async function * bytesOf (
     }
   } catch (error) {
     const { code, syscall } = Object(error)
-    const problem = `the file can not be read (${code})`
+    const problem = `the file cannot be read (${code})`
     throw syscall === 'open' ? new UsageError(problem) : new Refusal(problem)
   }
 }

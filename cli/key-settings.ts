@@ -18,13 +18,13 @@ export async function warnOfSettings (storage: Storage, output: Output, options:
   const lacks = (fits: (key: ApiKeyRecord) => boolean): boolean => active.length > 0 && !active.some(fits)
   if (lacks(({ start }) => start.startsWith(`${prefix}_`))) {
     const prefixes = [...new Set(active.map(({ start }) => start.replace(/_.*/, '_')))].join(', ')
-    output.note(`Warning: no active key begins with ${prefix}_, but with ${prefixes}. ` +
-      'Give the apiKeys.prefix of the server with --key-prefix: it refuses keys that begin otherwise.')
+    output.note(`Warning: no active key begins with ${prefix}_; they begin with ${prefixes}. ` +
+      'Pass the apiKeys.prefix of the server as --key-prefix: it refuses keys with any other prefix.')
   }
   if (lacks(({ digest }) => markOf(digest) === pepperMark(pepper))) {
     const problem = pepper === undefined
       ? 'the active keys were made with a pepper, and FASTIFY_USERS_PEPPER is not set'
       : 'no active key was made with the first pepper of FASTIFY_USERS_PEPPER'
-    output.note(`Warning: ${problem}. Set it as the server has it: the server refuses the keys of another one.`)
+    output.note(`Warning: ${problem}. Set it to the value of the server, which refuses keys made with another one.`)
   }
 }

@@ -72,7 +72,7 @@ export function keysOf (
 
 async function show (output: Output, made: NewApiKey): Promise<void> {
   const { key, id, scopes, expiresAt } = made
-  const lost = `${id} was made, and its text is lost: revoke it with fastify-users keys revoke ${id}`
+  const lost = `${id} was created, but the key itself is lost: revoke it with fastify-users keys revoke ${id}`
   if (output.json) return writeOnce(output, JSON.stringify(made), lost)
   const expiry = expiresAt === undefined ? 'never expires' : `expires ${expiresAt}`
   output.note(`${id}  ${scopes.join(' ')}  ${expiry}\nThe key, shown only now:`)
@@ -179,7 +179,7 @@ export async function showUses (
 ): Promise<void> {
   const days = await uses?.(id, call.tenant) ?? []
   if (output.json) return output.value(days)
-  if (days.length === 0) output.note('No use is stored: the servers count them with the option apiKeys.countUses.')
+  if (days.length === 0) output.note('No uses are stored: servers count them only with the option apiKeys.countUses.')
   else await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
 }
 
@@ -208,7 +208,7 @@ export async function revokeKey (
 ): Promise<void> {
   const key = await keys.revoke(id, { successors }, { ...UNGUARDED, ...call })
   if (output.json) return output.value(key)
-  for (const successor of key.successors ?? []) await output.line(`${successor.id} is revoked, which came from it.`)
+  for (const successor of key.successors ?? []) await output.line(`${successor.id} is revoked too: it is a successor.`)
   const when = 'within apiKeys.cache, 5 seconds by default'
   await output.line(`${key.id} is revoked. Servers that cached it refuse it ${when}.`)
 }

@@ -15,7 +15,7 @@ const FILE_MODE = 0o600
 export async function requireReplaceable (path: string): Promise<void> {
   const found = await lstat(path).catch(() => null)
   if (found?.isFile() === false) {
-    throw new UsageError('--output must be a file, or a path where there is nothing: a link, a device, a pipe or a ' +
+    throw new UsageError('--output must be a regular file, or a new path: a link, a device, a pipe or a ' +
       'directory is not replaced; - is standard output')
   }
 }
@@ -30,7 +30,7 @@ export async function writeFile (path: string, texts: AsyncIterable<string> | It
   } catch (error) {
     await rm(partial, { force: true })
     const { code, syscall } = Object(error)
-    const problem = `the file of --output can not be written (${code})`
+    const problem = `the file of --output cannot be written (${code})`
     // No file can be made at that path. Any other problem is not one of the command line, such as a full disk.
     if (syscall === 'open') throw new UsageError(problem)
     if (syscall !== undefined) throw new Refusal(problem)

@@ -37,7 +37,7 @@ export function createOutput (json: boolean): Output {
     if (error === undefined || error === null) return
     isWhole = false
     const { code } = Object(error)
-    if (code !== 'EPIPE') throw new Refusal(`standard output can not be written (${code})`)
+    if (code !== 'EPIPE') throw new Refusal(`standard output cannot be written (${code})`)
   }
 
   return {

@@ -22,9 +22,9 @@ import { addUserCommands } from './user-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database can not be reached.
+Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database cannot be reached.
 Answers go to standard output, everything else to standard error.
-Options that all commands have, such as -d and --json, may stand before the command too.`
+Options that all commands have, such as -d and --json, may also come before the command.`
 const CREATE_EXAMPLES = `
 Examples:
   fastify-users keys create -d sqlite:data/users.db --name "billing job" --scopes users:read --expires-in 90d
@@ -49,30 +49,30 @@ async function withKeys (
 }
 
 function addKeyCommands (program: Command): void {
-  const keys = program.command('keys').description('API keys: create, list, rotate and revoke them, count their uses')
+  const keys = program.command('keys').description('create, list, rotate and revoke API keys, and count their uses')
     .addHelpText('after', '\nA pepper of the server is read from the environment variable FASTIFY_USERS_PEPPER.\n' +
-      'Several are separated by commas, the one for new keys first.')
+      'Separate several peppers by commas, with the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
     withTenantOption(keys.command(name).description(description), 'only keys that are bound to this tenant')
   const prefixHelp = `the option apiKeys.prefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
   const keyPrefix = ['--key-prefix <prefix>', prefixHelp] as const
 
-  keyCommand('create', 'create a key; its text is the answer, and is not stored')
+  keyCommand('create', 'create a key and print it; the key itself is not stored')
     .requiredOption('-n, --name <name>', 'what it is for')
-    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')}, or some of the server's own ` +
+    .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')}, or the server's own scopes ` +
       `(default: ${DEFAULT_SCOPES.join(', ')})`)
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
-    .option('--owner <text>', 'who answers for it, for people')
-    .option('--addresses <list>', 'networks in CIDR form that it works from, separated by commas (default: any)')
-    .option('--rate-limit <limit>', 'requests in a time, in place of the limit of the server: 600/1m')
+    .option('--owner <text>', 'who is responsible for the key, as a note for people')
+    .option('--addresses <list>', 'networks that the key works from, in CIDR form, separated by commas (default: any)')
+    .option('--rate-limit <limit>', 'requests per period, instead of the limit of the server: 600/1m')
     .option(...keyPrefix)
     .addHelpText('after', CREATE_EXAMPLES)
     .action((options: Common & KeyOptions & CreateKeyOptions) =>
       withKeys(options, (keys, output) => createKey(keys, output, options), { makes: true }))
 
-  keyCommand('list', 'list every key, oldest first, including revoked and expired ones; no texts')
+  keyCommand('list', 'list every key, oldest first, including revoked and expired ones, without their secrets')
     .action((options: Common & TenantOptions) => withKeys(options, listKeys))
 
   keyCommand('uses', 'show how often a key was used on each day, in UTC, if the servers count that')
@@ -80,10 +80,10 @@ function addKeyCommands (program: Command): void {
     .action((id: string, options: Common & TenantOptions) =>
       withKeys(options, (keys, output) => showUses(keys, output, id)))
 
-  keyCommand('rotate', 'create a successor with the same name, scopes and bounds; its text is the answer')
+  keyCommand('rotate', 'create a successor with the same name, scopes and bounds, and print it')
     .argument('<id>', 'key_…')
     .option('--overlap <time>', 'how long the old key keeps working: seconds, or 15m, 24h, 7d (default: 24h)')
-    .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: as long as the old key was to live)')
+    .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: the lifetime of the old key)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
     .option(...keyPrefix)
@@ -92,7 +92,7 @@ function addKeyCommands (program: Command): void {
 
   keyCommand('revoke', 'revoke a key for good')
     .argument('<id>', 'key_…')
-    .option('--successors', 'also revoke every key that came from it by rotation', false)
+    .option('--successors', 'also revoke every key that was created by rotating it', false)
     .action((id: string, options: Common & { successors: boolean }) =>
       withKeys(options, (keys, output) => revokeKey(keys, output, id, options)))
 }
@@ -101,9 +101,9 @@ function addEventCommands (program: Command): void {
   const events = program.command('events').description('the event log')
   const description = 'print events, oldest first; with --json, one complete event per line'
   const withFilters = (command: Command): Command =>
-    withTenantOption(command, 'only what happened in this tenant')
-      .option('--type <type>', 'only events of this type, or of all that begin so: user.*')
-      .option('--subject <id>', 'only events of this user, key or webhook, a deleted one too')
+    withTenantOption(command, 'only events of this tenant')
+      .option('--type <type>', 'only events of this type, or of all types that begin with it: user.*')
+      .option('--subject <id>', 'only events of this user, key or webhook, even if deleted')
       .option('--actor <id>', 'only changes by this key or caller')
       .option('--since <time>', 'only events from this time on: 2026-01-31T12:00:00Z')
   withFilters(events.command('list').description('print the newest events, the newest first'))
@@ -114,8 +114,8 @@ function addEventCommands (program: Command): void {
       await listEvents(storage, output, options)
     }))
   withFilters(events.command('tail').description(description))
-    .option('--after <id>', 'only events after this one; now: only those that come')
-    .option('-f, --follow', 'go on with the events that come, until Ctrl+C', false)
+    .option('--after <id>', 'only events after this one; now: only new events')
+    .option('-f, --follow', 'keep printing new events until Ctrl+C', false)
     .action((options: Common & TenantOptions & TailOptions) => withStorage(options, async (storage, output) => {
       await storage.open()
       const ending = new AbortController()
@@ -129,8 +129,8 @@ function addSchemaCommands (program: Command): void {
   const migration = program.command('migrate').description('create the tables, or migrate them to this version')
   withCommonOptions(migration)
     .option('--filterable <list>', 'own fields that lists are filtered by, separated by commas; each gets an index')
-    .option('--unique <list>', 'own fields whose value at most one user has, separated by commas')
-    .option('--searchable <list>', 'own fields that a search reads, separated by commas, as company,phone:digits')
+    .option('--unique <list>', 'own fields whose values must be unique, separated by commas')
+    .option('--searchable <list>', 'own fields that are searched, separated by commas, such as company,phone:digits')
     .action((options: Common & FoundByOptions) => withStorage(
       options,
       (storage, output) => migrate(storage, output, requirementsOf(options)),
@@ -138,7 +138,7 @@ function addSchemaCommands (program: Command): void {
     ))
   withCommonOptions(migration.command('status').description('show migrations to apply; exit code 1 if there are any'))
     .action((_options: Common, command: Command) => withStorage(command.optsWithGlobals(), migrationStatus))
-  withCommonOptions(migration.command('rollback').description('take the tables back to an earlier version'))
+  withCommonOptions(migration.command('rollback').description('roll the tables back to an earlier version'))
     .requiredOption('--to <version>', 'the version of the tables; 0 removes them, with all users')
     .option('--yes', 'confirm that data stored since that version may be lost', false)
     .action((_options: Common, command: Command) => {
@@ -161,8 +161,8 @@ function addSchemaCommands (program: Command): void {
 /** Builds the command line. `writeHelp` gets the help and the version. Commands throw what `failureOf` handles. */
 export function buildProgram (version: string, writeHelp: (text: string) => void): Command {
   const program = new Command('fastify-users')
-    .description('Manages the API keys, users, webhooks, tenants and tables of fastify-users, moves users in ' +
-      'and out, prints events.')
+    .description('Manages the API keys, users, webhooks, tenants and tables of fastify-users, imports and ' +
+      'exports users, and prints events.')
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: writeHelp, outputError: (message, write) => write(withoutValues(message)) })

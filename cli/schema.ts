@@ -31,7 +31,7 @@ function matched<Match extends string> (given: string, match: Match): { field: s
 export function requirementsOf ({ filterable, unique, searchable }: FoundByOptions): Requirements {
   const searched = searchable?.split(',').map((each) => {
     const { field, match } = matched(each, 'digits')
-    if (field === '') throw new UsageError('--searchable takes names of fields separated by commas, as phone:digits')
+    if (field === '') throw new UsageError('--searchable takes names of fields separated by commas, like phone:digits')
     return { field, match: match ?? 'words' } as const
   })
   const filtered = filterable?.split(',').map((each) => {
@@ -94,11 +94,11 @@ export interface RollbackOptions {
 /** Takes the tables back. @throws UsageError, Refusal without a confirmation, StorageError */
 export async function rollback (storage: KnexStorage, output: Output, { to, yes }: RollbackOptions): Promise<void> {
   const { version: before, latest } = await storage.inspect()
-  if (before > latest) throw new Refusal('The tables are newer than this code: use the fastify-users they are for.')
+  if (before > latest) throw new Refusal('The tables are newer than this code: use the fastify-users version for them.')
   const version = Number(to)
   if (!/^\d+$/.test(to) || version > before) throw new UsageError(`--to takes a version from 0 to ${before}`)
   if (version < before && !yes) {
-    const lost = version === 0 ? 'All users' : `What was kept since version ${version}`
+    const lost = version === 0 ? 'All users' : `Data stored since version ${version}`
     throw new Refusal(`${lost} would be lost: take a backup, then confirm with --yes.`)
   }
   await storage.rollback(version)
@@ -120,7 +120,7 @@ function problemsIn (schema: SchemaReport): string[] {
     ...(notUnique.length > 0
       ? [`no index keeps ${notUnique.join(', ')} unique: run fastify-users migrate --unique ${notUnique}`]
       : []),
-    ...searchesOthers ? ['users are found by other fields: run fastify-users migrate --searchable with these'] : []
+    ...searchesOthers ? ['users are searched by other fields: run fastify-users migrate with this --searchable'] : []
   ]
 }
 
@@ -134,7 +134,7 @@ function problemsOfCounts (counts: CountsReport | null, otherWords: number): str
           'run fastify-users check --fix']),
     ...otherWords === 0
       ? []
-      : [`users that a search for their fields does not find: ${otherWords}; run fastify-users check --fix`],
+      : [`users who are not found by a search for their fields: ${otherWords}; run fastify-users check --fix`],
     ...malformed.map(({ constraint, users, asks }) =>
       `users that violate ${constraint} (${asks}): ${users}; fix them with SQL, or delete them`)
   ]
@@ -164,7 +164,7 @@ export async function check (
   else if (problems.length === 0 && counts !== null) {
     const profile = schema.profile === 'classic' ? '' : `, profile ${schema.profile}`
     const version = `schema version ${schema.version}${profile}`
-    await output.line(`No problems: ${version}, ${counts.users} users, every number right.`)
+    await output.line(`No problems: ${version}, ${counts.users} users, all counts correct.`)
   }
   if (problems.length > 0) throw new Refusal(problems.join('\n'))
 }

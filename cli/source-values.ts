@@ -20,7 +20,7 @@ function fromNumber (value: number | bigint, types: Types, pointer: string): unk
 
 /**
  * The value of a column as one of a field that may have these types: drivers give numbers as text, booleans as numbers,
- * and JSON as text. An integer that a double can not hold stays text, so that a field of numbers refuses it.
+ * and JSON as text. An integer that a double cannot hold stays text, so that a field of numbers refuses it.
  * @throws UsersError `validation_failed` for JSON that no body may have
  */
 export function fieldValueOf (value: unknown, types: Types, pointer: string): unknown {

@@ -10,9 +10,9 @@ export function addTenantCommands (program: Command): void {
     await listTenants(storage, output)
   }))
   withCommonOptions(tenants.command('assign')
-    .description('give the users who belong to no tenant to one, with their events'))
+    .description('assign the users without a tenant to one, with their events'))
     .argument('<name>', 'its name')
-    .option('--yes', 'confirm that they will belong to it for good', false)
+    .option('--yes', 'confirm that they will belong to this tenant for good', false)
     .action((name: string, _options: Common, command: Command) => {
       const options: Common & { yes: boolean } = command.optsWithGlobals()
       return withStorage(options, async (storage, output) => {

@@ -99,5 +99,5 @@ export async function assignToTenant (
   progress.clear()
   if (output.json) await output.value({ id: tenant, assigned: total.assigned, refused })
   else await output.line(`${nameOf(total.assigned)} belong${total.assigned === 1 ? 's' : ''} to ${tenant} now.`)
-  if (total.refused > 0) throw new Refusal(`${nameOf(total.refused)} stayed without a tenant`)
+  if (total.refused > 0) throw new Refusal(`${nameOf(total.refused)} could not be assigned`)
 }

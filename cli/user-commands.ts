@@ -26,31 +26,31 @@ function withUsers (
 
 /** Adds the commands of single users. */
 export function addUserCommands (program: Command): void {
-  const users = program.command('users').description('find users; suspend, delete, restore and revert single ones')
+  const users = program.command('users').description('list users; suspend, delete, restore or revert a single user')
   const userCommand = (name: string, description: string): Command =>
     withTenantOption(users.command(name).description(description), 'only a user of this tenant')
 
-  userCommand('list', 'list users, or those who have words that begin so')
+  userCommand('list', 'list users, or only those with words that begin with the given ones')
     .alias('find')
-    .argument('[words...]', 'words of name, address and the fields that are searched')
+    .argument('[words...]', 'beginnings of words in names, addresses and searchable fields')
     .option('--status <status>', 'active or suspended')
-    .option('--sort <member>', 'createdAt, updatedAt, name or email; with - before it from the end')
+    .option('--sort <member>', 'createdAt, updatedAt, name or email; a leading - reverses the order')
     .option('--limit <number>', 'how many, at most 100 (default: 20)')
     .action((words: string[], options: Options & ListOptions) =>
       withUsers(options, (users, output) => listUsers(users, output, words, options)))
 
   const statuses: Array<[name: string, status: UserStatus, description: string]> = [
-    ['suspend', 'suspended', 'suspend a user: the host lets it in no more'],
-    ['activate', 'active', 'let a suspended user in again']
+    ['suspend', 'suspended', 'suspend a user: the host no longer admits them'],
+    ['activate', 'active', 'activate a suspended user again']
   ]
   for (const [name, status, description] of statuses) {
     userCommand(name, description).argument('<id>', 'usr_…')
-      .option('--reason <text>', 'why, for people; without it none is kept')
+      .option('--reason <text>', 'the reason, as a note for people (default: none)')
       .action((id: string, options: Options & { reason?: string }) =>
         withUsers(options, (users, output) => setStatus(users, output, id, status, options.reason)))
   }
 
-  userCommand('delete', 'delete a user, so that it can be restored until it is purged')
+  userCommand('delete', 'delete a user, who can be restored until they are purged')
     .argument('<id>', 'usr_…')
     .action((id: string, options: Options) => withUsers(options, (users, output) => deleteUser(users, output, id)))
 
@@ -60,23 +60,23 @@ export function addUserCommands (program: Command): void {
   userCommand('restore', 'restore a deleted user').argument('<id>', 'usr_…')
     .action((id: string, options: Options) => withUsers(options, (users, output) => restoreUser(users, output, id)))
 
-  userCommand('purge', 'delete a user for good, also one that is deleted already')
+  userCommand('purge', 'delete a user for good, even one who is already deleted')
     .argument('[id]', 'usr_…')
-    .option('--older-than <time>', 'in place of an id: all that were deleted so long ago: seconds, or 24h, 30d')
-    .option('--erase', 'take every value of the user out of its events too', false)
-    .option('--yes', 'confirm that it can not be restored any more', false)
+    .option('--older-than <time>', 'instead of an id: all users deleted at least this long ago: seconds, or 24h, 30d')
+    .option('--erase', 'also erase every value of the user from their events', false)
+    .option('--yes', 'confirm that the deletion cannot be undone', false)
     .action((id: string | undefined, options: Common & PurgeOptions) =>
       withChecked(options, (storage, output) => purge(storage, output, id, options)))
 
-  userCommand('revert', 'set what an event changed back, where it still is what the event made it')
+  userCommand('revert', 'undo the change of an event, if those values have not changed since')
     .argument('<id>', 'usr_…')
     .argument('<event>', 'evt_…: a change of the user')
-    .option('--fields <file>', 'the JSON Schema of the own fields, which what is set back has to match')
+    .option('--fields <file>', 'the JSON Schema of your own fields, which the restored values must match')
     .action((id: string, event: string, options: Options) =>
       withChecked(options, (storage, output) => revertUser(storage, output, id, event, options)))
 
-  userCommand('subject', 'print all that is stored of a person, as one JSON document').argument('<id>', 'usr_…')
-    .option('-o, --output <file>', 'a file, readable by its owner alone; - is standard output (default: "-")')
+  userCommand('subject', 'print all data stored about a user, as one JSON document').argument('<id>', 'usr_…')
+    .option('-o, --output <file>', 'a file, readable only by its owner; - is standard output (default: "-")')
     .action((id: string, options: Options & { output?: string }) =>
       withChecked(options, (storage, output) => writeSubject(storage, output, id, options)))
 }

@@ -104,7 +104,7 @@ export async function deleteUser (
 ): Promise<void> {
   await users.remove(id, {}, call)
   if (output.json) return output.value({ id })
-  await output.line(`${id} is deleted, and can be restored until it is purged.`)
+  await output.line(`${id} is deleted, and can be restored until the purge.`)
 }
 
 /** One deleted user in a line. */
@@ -160,7 +160,7 @@ export async function purge (
   const erases = erase && await isLogged(storage)
   await bound.service.remove(id, erases ? { erase } : { purge: true }, bound.call)
   if (output.json) return output.value({ id })
-  await output.line(`${id} is purged${erases ? ', and its values are erased from its events' : ''}.`)
+  await output.line(`${id} is purged${erases ? ', and the user’s values are erased from the events' : ''}.`)
 }
 
 /** Sets what an event changed back. @throws Refusal where no events are recorded, UsersError */
@@ -168,7 +168,7 @@ export async function revertUser (storage: Storage, output: Output, id: string, 
   if (!await isLogged(storage)) throw new Refusal('no server records events in this database')
   const { service, call } = await usersOf(storage, options)
   const { user } = await service.revert(id, { event }, {}, call)
-  await show(output, user, `is what it was before ${event}.`)
+  await show(output, user, `has the values from before ${event} again.`)
 }
 
 /** Writes all that is stored of a person, as one JSON document. @throws UsageError, Refusal, UsersError */

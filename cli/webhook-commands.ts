@@ -6,17 +6,17 @@ import {
 
 /** Adds the commands of webhooks. */
 export function addWebhookCommands (program: Command): void {
-  const webhooks = program.command('webhooks').description('webhooks: create and list them, deliver events again')
+  const webhooks = program.command('webhooks').description('create and list webhooks, and deliver events again')
   const command = (name: string, description: string) =>
-    withTenantOption(webhooks.command(name).description(description), 'webhooks of this tenant alone')
+    withTenantOption(webhooks.command(name).description(description), 'only webhooks of this tenant')
 
-  command('list', 'list every webhook, oldest first; no secrets')
+  command('list', 'list every webhook, oldest first, without the secrets')
     .action((options: Common & TenantOptions) => withStorage(options, async (storage, output) => {
       await storage.open()
       await listWebhooks(webhooksOf(storage, options), output)
     }))
 
-  command('create', 'create a webhook; its secret is the answer')
+  command('create', 'create a webhook and print its secret')
     .requiredOption('-u, --url <url>', 'where events are sent')
     .option('-t, --types <list>', 'types of events, separated by commas: user.created, user.* (default: all)')
     .option('--description <text>', 'what it is for')
@@ -30,8 +30,8 @@ export function addWebhookCommands (program: Command): void {
 
   command('replay', 'deliver events again')
     .argument('<id>', 'whk_…')
-    .option('--after <id>', 'those after this event')
-    .option('--since <moment>', 'those since this RFC 3339 date and time')
+    .option('--after <id>', 'the events after this one')
+    .option('--since <moment>', 'the events since this RFC 3339 date and time')
     .action((id: string, options: Common & TenantOptions & { after?: string, since?: string }) =>
       withStorage(options, async (storage, output) => {
         await storage.open()

@@ -98,8 +98,8 @@ export async function createWebhook (
     ...(types !== undefined && { types: types.split(',').map((type) => type.trim()) }),
     ...(description !== undefined && { description })
   }, { ...FROM_PROCESS, ...call })
-  const lost = `${webhook.id} was made, and its secret is lost: ` +
-    `make another with POST /webhooks/${webhook.id}/rotate-secret`
+  const lost = `${webhook.id} was created, but its secret is lost: ` +
+    `create another with POST /webhooks/${webhook.id}/rotate-secret`
   if (output.json) return writeOnce(output, JSON.stringify({ ...webhook, secret }), lost)
   const silent = await isLogged(storage) ? '' : '\nThere are no events yet: does the server have the option eventLog?'
   output.note(`${webhook.id}  ${webhook.url}${silent}\nThe secret, shown only now:`)

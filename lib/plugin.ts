@@ -45,7 +45,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     places: inFlight,
     isQueueing: () => (server?.connections?.().waiting ?? 0) > 0,
     onRefused (refused) {
-      log.warn({ refused }, 'requests were refused, because more come than the storage can serve')
+      log.warn({ refused }, 'requests were refused, because more arrive than the storage can serve')
     }
   })
   const verifier = createVerifier({ repository, peppers: apiKeys.pepper, ttl: apiKeys.cache, limited: limit() })

@@ -80,7 +80,7 @@ const plugin: FastifyPluginAsync<WebhooksOptions> = async (host, given) => {
   const { events: log, webhooks: store } = mount.repository
   if (host.hasDecorator(options.decoratorName)) {
     const mend = 'set another name with the option decoratorName'
-    throw new Error(`${NAME}: app.${options.decoratorName} exists already: ${mend}`)
+    throw new Error(`${NAME}: app.${options.decoratorName} already exists: ${mend}`)
   }
 
   const { pageSize, present } = mount

@@ -23,7 +23,7 @@ const CONCURRENT_GROUPS = { postgres: 2, sqlite: 1 }
 export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): KnexStorage {
   const { client }: Record<string, unknown> = Object(knex)
   if (Object(client) !== client) {
-    throw new TypeError('fastify-users: knexStorage() takes an instance of Knex, as knex({ client: … }) makes it')
+    throw new TypeError('fastify-users: knexStorage() takes an instance of Knex, such as knex({ client: … }) returns')
   }
   const { name, preparesOnHosts: prepare } = dialectOf(poolOf(knex).driverName)
   // How long a write waits is for the host's pool to say.

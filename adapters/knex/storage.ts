@@ -141,7 +141,7 @@ function storageOf (
         wasTried = !isAway(error)
         return
       }
-      throw new StorageError('schema_behind', 'the server can not do what the profile classic of the tables needs ' +
+      throw new StorageError('schema_behind', 'the server does not support the profile classic of the tables ' +
         `(${String(Object(error).driverCode)}): move them to the other one, with the option profile: 'portable' and ` +
         'storage.open({ migrate: true })')
     })

@@ -59,6 +59,7 @@ const LISTED: Listable = {
     queries: [
       {}, { of: webhook(1) }, { of: 'x' }, { of: webhook(2), ...where('event', idOf('evt', 0), idOf('evt', 3)) },
       where('event', idOf('evt', 1)), where('event', idOf('evt', 4), idOf('evt', 2)), { by: 'dueAt' },
+      { of: webhook(1), ...where('status', 'failed') }, { of: webhook(2), ...where('status', 'pending', 'succeeded') },
       { ...upTo('dueAt', 5), by: 'dueAt' }, { of: webhook(1), ...upTo('dueAt', 5), by: 'dueAt' },
       { without: 'dueAt' }, { without: 'dueAt', ...below('createdAt', 6) }, { of: webhook(1), without: 'dueAt' }
     ]

@@ -128,7 +128,7 @@ export const recordSubject: Subject = {
       await make(storage, [drop('users', last)])
     },
 
-    'commit: a text that can not be kept is a fault, and then nothing of the unit is there': async (storage) => {
+    'commit: a text that cannot be kept is a fault, and then nothing of the unit is there': async (storage) => {
       for (const [i, text] of UNSTORABLE.entries()) {
         const writes = [
           add('users', withMembers(nth.users(i), { name: text })),
@@ -198,7 +198,8 @@ export const eventRecordSubject: Subject = {
   cases: {
     'commit, log.read: every member of an event comes back as it was given': async (storage) => {
       const events = [
-        { actor: null, requestId: null }, { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },
+        { actor: null, requestId: null }, { reverts: idOf('evt', 7) },
+        { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },
         { data: json, before: { name: TEXT, fields: json, email: TEXT } }, { data: { fields: { b: 1, a: 2 } } },
         { subject: idOf('key', 9), type: 'api_key.created' }, { tenant: 'acme' },
         { data: { long: LONG }, before: { statusReason: null, status: 'active' } },

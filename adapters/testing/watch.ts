@@ -107,7 +107,7 @@ function faultOf (error: unknown, { method, args }: Call): string | null {
   if (!isStorageError(error)) {
     return `${method} threw ${inspect(error, { depth: 1 })}\n` +
       'What is thrown is a StorageError with a code that the interface names. Translate the errors of your driver: a ' +
-      'conflict or a lost connection is `unavailable`, a text that can not be stored is `fault`.'
+      'conflict or a lost connection is `unavailable`, a text that cannot be stored is `fault`.'
   }
   if (!THROWN.includes(error.code) || (method !== 'open' && OF_OPENING.includes(error.code))) {
     return `${method} threw ${error.code}: what refuses a unit is its outcome, and other failures are \`fault\``

@@ -57,7 +57,7 @@ export interface Webhook {
 }
 export interface NewWebhook extends Webhook { secret: string }
 
-export interface Attempt { at: string, status?: number, milliseconds: number, error?: string }
+export interface Attempt { at: string, status?: number, milliseconds: number, error?: string, response?: string }
 export interface Delivery {
   id: string
   event: string
@@ -76,6 +76,7 @@ export interface LoggedEvent {
   before?: JsonObject
   actor: Actor | null
   requestId: string | null
+  reverts?: string
   tenant?: string
 }
 
@@ -94,6 +95,7 @@ export interface Capabilities {
   caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string, tenant?: string }
   offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
+  trashRetention?: number
   pageSize: { default: number, max: number }
   scopes: Readonly<Record<string, string>>
   fields: { properties: Readonly<Record<string, Schema>>, required: readonly string[] }

@@ -29,17 +29,22 @@ function ActorLink ({ actor }: { actor: Actor | null }) {
 
 const GONE = ['user.deleted', 'user.purged']
 
+/** What an event calls its subject. */
+export function subjectName ({ data }: LoggedEvent): string {
+  return [data['name'], data['url']].find((each) => typeof each === 'string') ?? String(data['id'])
+}
+
 /** Whom or what an event is about. */
-export function Subject ({ event: { type, data } }: { event: LoggedEvent }) {
+export function Subject ({ event }: { event: LoggedEvent }) {
+  const { type, data } = event
   const id = String(data['id'])
-  const name = [data['name'], data['url'], id].find((each) => typeof each === 'string')
   // Of those who are gone there are events alone.
   const href = GONE.includes(type)
     ? hrefOf(['events'], new URLSearchParams({ subject: id }))
     : type.startsWith('user.')
       ? hrefOf(['users', id])
       : type.startsWith('webhook.') ? hrefOf(['webhooks', id]) : keyHref(id)
-  return <a class='name' href={href} title={id}><bdi>{name}</bdi></a>
+  return <a class='name' href={href} title={id}><bdi>{subjectName(event)}</bdi></a>
 }
 
 /** Events, one a row. */

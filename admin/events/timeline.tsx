@@ -23,14 +23,14 @@ export function Timeline ({ label, events, action }: TimelineProps) {
   return (
     <ol class='timeline' aria-label={label}>
       {events.map((event) => {
-        const { id, type, timestamp, actor } = event
+        const { id, type, timestamp, actor, reverts } = event
         // A name is set in its own direction within the sentence.
         const who = actor === null ? say('events.server') : `\u2068${actor.name ?? actor.id}\u2069`
         const exact = `${time(timestamp)} (${timestamp})`
         return (
           <li key={id} id={id} tabIndex={-1}>
             <p {...(actor !== null && { title: actor.id })}>
-              {say(SENTENCES.get(type) ?? 'history.other', { who, type })}
+              {say(reverts === undefined ? SENTENCES.get(type) ?? 'history.other' : 'history.reverted', { who, type })}
             </p>
             <Changes event={event} />
             <p class='when'>

@@ -31,7 +31,7 @@ function Following ({ isLive, missed }: { isLive: boolean, missed: number | null
   if (missed !== null) {
     return <span class='badge soon'>{missed === 0 ? say('events.paused') : say('events.came', { count: missed })}</span>
   }
-  return <span class={isLive ? 'badge on' : 'badge'}>{say(isLive ? 'events.live' : 'events.connecting')}</span>
+  return <span class={isLive ? 'dot' : 'badge'}>{say(isLive ? 'events.live' : 'events.connecting')}</span>
 }
 
 /** The name of whom an id stands for, as the events that are shown have it. */

@@ -35,7 +35,7 @@ export function FieldsForm ({ draft, faults, onDraft }: FieldsFormProps) {
   const elsewhere = faults.filter(({ pointer = '' }) =>
     !names.some((name) => pointerOf('', name) === `/${pointer.split('/')[1] ?? ''}`))
   return (
-    <div ref={element}>
+    <div ref={element} class='members'>
       {elsewhere.map((fault, i) => <p key={i} class='fault'>{`${fault.pointer ?? ''} ${sayFault(fault)}`}</p>)}
       {Object.entries(members).map(([name, member]) => (
         <Control

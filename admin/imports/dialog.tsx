@@ -24,15 +24,17 @@ interface ImportDialogProps {
   /** The file to begin with, such as one that was dropped on the list. */
   file: File | undefined
   onClose: (isChanged: boolean) => void
-  /** Called with the users that were created, to delete them again. */
-  onUndo: (created: readonly Selected[]) => void
+  /** Called with the users that were created. */
+  onImported: (created: readonly Selected[]) => void
+  /** Called when they are to be deleted again. */
+  onUndo: () => void
 }
 
 /** A file, how it is divided if it is a table, and which members of its lines were left out. */
 interface Chosen { file: File, table: Table | null, left: readonly string[] }
 
 /** Imports users from a file, after it was checked: nothing is written before. */
-export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogProps) {
+export function ImportDialog ({ file: dropped, onClose, onImported, onUndo }: ImportDialogProps) {
   const { say } = useSpeech()
   const { client, can } = useSession()
   const { labels, words } = useFaultWords()
@@ -113,9 +115,11 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
     setAnswered(0)
     if (!isDry) hasBegun.current = true
     try {
-      setResult(await importFile(client, file, {
+      const result = await importFile(client, file, {
         onConflict, isDry, map: hasOwnNames ? null : map, signal, onProgress: setAnswered
-      }))
+      })
+      setResult(result)
+      if (!isDry) onImported(result.created.map((user) => ({ ...user, name: user.id, status: 'active' })))
       setPhase(isDry ? 'checked' : 'imported')
     } catch (error) {
       setPhase('choosing')
@@ -129,16 +133,13 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
     if (chosen === null) setError((error: unknown) => error ?? say(missing))
     else if (!isBusy) send(chosen, true)
   }
-  const close = (): void => {
-    if (phase === 'importing') controller.current.abort()
-    else onClose(hasBegun.current)
-  }
+  const close = (): void => phase === 'importing' ? controller.current.abort() : onClose(hasBegun.current)
   const isEnd = phase === 'imported'
   const total = result === null ? 0 : Object.values(result.counts).reduce((sum, count) => sum + count, 0)
   const progress = phase === 'importing' ? { value: Math.min(answered, total), max: total } : {}
   const isReady = phase === 'checked' && result !== null && result.counts.created + result.counts.updated > 0
   return (
-    <Dialog title={say('import.title')} onClose={close}>
+    <Dialog title={say('import.title')} look={columns === undefined ? undefined : 'wide'} onClose={close}>
       <form ref={form} class={isOver ? 'drop over' : 'drop'} noValidate onSubmit={submit}>
         {!isEnd && (
           <>
@@ -167,18 +168,17 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
               />
             )}
             {columns !== undefined && (
-              <details open={!hasOwnNames}>
-                <summary>{say('import.columns')}</summary>
-                <Columns
-                  columns={columns}
-                  mapping={mapping}
-                  labels={labels}
-                  onMapping={(mapping) => {
-                    setMapping(mapping)
-                    forget()
-                  }}
-                />
-              </details>
+              <Columns
+                columns={columns}
+                rows={chosen?.table?.rows ?? []}
+                mapping={mapping}
+                isOpen={!hasOwnNames}
+                labels={labels}
+                onMapping={(mapping) => {
+                  setMapping(mapping)
+                  forget()
+                }}
+              />
             )}
             {ignored.length > 0 && <p class='hint'>{say('import.ignored', { columns: ignored.join(', ') })}</p>}
             <SelectField
@@ -234,7 +234,7 @@ export function ImportDialog ({ file: dropped, onClose, onUndo }: ImportDialogPr
             <button
               type='button'
               class='danger'
-              onClick={() => onUndo(result.created.map((user) => ({ ...user, name: user.id, status: 'active' })))}
+              onClick={onUndo}
             >
               {say('import.undo')}
             </button>

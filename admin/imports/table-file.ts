@@ -60,8 +60,11 @@ function cellsOf (record: string, separator: string): string[] {
 const HEADER_MAX = 64 * 1024
 const SEPARATOR = /^sep=(.)\r?$/i
 
-/** How a table is divided, and the names in its header. */
-export interface Table { separator: string, columns: readonly string[] }
+/** How many rows are shown before an import. */
+const SHOWN = 3
+
+/** How a table is divided, the names in its header, and its first rows. */
+export interface Table { separator: string, columns: readonly string[], rows: ReadonlyArray<readonly string[]> }
 
 /** The beginning of a file; null: it is no text. */
 export async function beginningOf (file: File): Promise<string | null> {
@@ -69,13 +72,27 @@ export async function beginningOf (file: File): Promise<string | null> {
   return text.includes('\0') ? null : text
 }
 
+function * take<Value> (values: Iterable<Value>, count: number): Generator<Value> {
+  let left = count
+  for (const value of values) {
+    yield value
+    if (--left === 0) return
+  }
+}
+
 /** What the beginning of a table says of it, as the server divides it. */
 export function tableOf (text: string): Table {
-  const [first, second] = recordsOf(text, true)
+  const records = [...take(recordsOf(text, true), SHOWN + 2)]
+  const [first, second] = records
   const named = SEPARATOR.exec(first?.text ?? '')?.[1]
   const header = (named === undefined ? first : second)?.text ?? ''
   const separator = named ?? [',', ';', '\t'].find((each) => header.includes(each)) ?? ','
-  return { separator, columns: cellsOf(header, separator) }
+  const rows = records.slice(named === undefined ? 1 : 2, SHOWN + (named === undefined ? 1 : 2))
+  return {
+    separator,
+    columns: cellsOf(header, separator),
+    rows: rows.filter((row) => row.text !== '').map((row) => cellsOf(row.text, separator))
+  }
 }
 
 /** Whom the records on some lines are about. `from`: the columns of a name. `table`: null if each line is JSON. */

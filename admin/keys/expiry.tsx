@@ -17,16 +17,25 @@ export function isActive ({ revokedAt, expiresAt }: ApiKey): boolean {
   return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
 }
 
+/** What a key can be, from the one that needs nobody to the one that nobody can use. */
+export const KEY_STATES = ['active', 'soon', 'expired', 'revoked'] as const
+
+export function stateOf (apiKey: ApiKey): typeof KEY_STATES[number] {
+  if (apiKey.revokedAt !== undefined) return 'revoked'
+  if (!isActive(apiKey)) return 'expired'
+  return isSoon(apiKey) ? 'soon' : 'active'
+}
+
 /** Whether a key can be used, in a colour and in words. */
 export function KeyStatus ({ apiKey }: { apiKey: ApiKey }) {
   const { say, ago, time } = useSpeech()
   const { revokedAt, expiresAt } = apiKey
   if (revokedAt !== undefined) {
-    return <span class='badge off' title={time(revokedAt)}>{say('keys.revoked', { when: ago(revokedAt) })}</span>
+    return <span class='badge bad' title={time(revokedAt)}>{say('keys.revoked', { when: ago(revokedAt) })}</span>
   }
-  if (!isActive(apiKey)) return <span class='badge off'>{say('keys.expired')}</span>
+  if (!isActive(apiKey)) return <span class='badge'>{say('keys.expired')}</span>
   const days = expiresAt === undefined ? Infinity : Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)
-  if (!isSoon(apiKey)) return <span class='badge on'>{say('keys.active')}</span>
+  if (!isSoon(apiKey)) return <span class='dot'>{say('keys.active')}</span>
   return <span class='badge soon'>{days < 1 ? say('keys.today') : say('keys.soon', { count: days })}</span>
 }
 

@@ -6,7 +6,10 @@ import { focusHeading } from '../parts/dialog.tsx'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { SelectField } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
+import { currentTenant } from '../state/route.ts'
 import { useCommand } from '../state/commands.ts'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
@@ -16,7 +19,7 @@ import { useSpeech } from '../state/texts.ts'
 import { filterQuery } from '../users/query.ts'
 import { CreateKey } from './create.tsx'
 import { KeyDialog, keyHref } from './detail.tsx'
-import { isActive, KeyStatus } from './expiry.tsx'
+import { isActive, KEY_STATES, KeyStatus, stateOf } from './expiry.tsx'
 import { RevokeKey, RotateKey } from './rotate.tsx'
 
 /** How many scopes a row names. */
@@ -72,14 +75,62 @@ function keyFilter (text: string): Record<string, string> {
   return named === null ? filterQuery({ q: text, filters: {} }) : { q: named.text }
 }
 
-/** The API keys, the newest first: without their texts, which nobody can read again. */
+/** What keys are narrowed by: words, or how one begins; and whose they are. */
+interface Narrowing { text: string, state: string, owner: string, tenant: string }
+
+const EVERY: Narrowing = { text: '', state: '', owner: '', tenant: '' }
+
+interface FiltersProps { narrowing: Narrowing, onNarrowing: (narrowing: Narrowing) => void }
+
+/** What narrows the list of keys. */
+function KeyFilters ({ narrowing, onNarrowing }: FiltersProps) {
+  const { say } = useSpeech()
+  const { capabilities: { caller, offers } } = useSession()
+  const isOfAny = offers.tenants && caller.tenant === undefined && currentTenant() === null
+  const field = (name: 'owner' | 'tenant') => (
+    <DebouncedField
+      label={say(`keys.${name}`)}
+      value={narrowing[name]}
+      onValue={(value) => onNarrowing({ ...narrowing, [name]: value })}
+    />
+  )
+  return (
+    <div class='narrowing-row' role='search'>
+      <DebouncedField
+        type='search'
+        label={say('keys.search')}
+        hint={say('keys.searchHelp')}
+        value={narrowing.text}
+        onValue={(text) => onNarrowing({ ...narrowing, text })}
+      />
+      <SelectField
+        label={say('keys.status')}
+        value={narrowing.state}
+        options={[['', say('users.any')], ...KEY_STATES.map((state) => [state, say(`keys.is.${state}`)] as const)]}
+        onValue={(state) => onNarrowing({ ...narrowing, state })}
+      />
+      {field('owner')}
+      {isOfAny && field('tenant')}
+    </div>
+  )
+}
+
+/** The API keys, the newest first. Nobody can read their texts again. */
 export function KeysView ({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech()
   const { can } = useSession()
   const notify = useNotify()
-  const [searched, setSearched] = useState('')
-  const filter = keyFilter(searched)
-  const { loaded, pager } = usePages<ApiKey>('/api-keys', '-createdAt', filter)
+  const [narrowing, setNarrowing] = useState(EVERY)
+  const { text, state, owner, tenant } = narrowing
+  const filter = {
+    ...keyFilter(text),
+    ...(owner.trim() !== '' && { owner: owner.trim() }),
+    ...(tenant.trim() !== '' && { tenant: tenant.trim() })
+  }
+  const { loaded, pager } = usePages<ApiKey>('/api-keys', {
+    sort: '-createdAt', filter, pick: state === '' ? null : { by: state, isWanted: (each) => stateOf(each) === state }
+  })
+  const isNarrowed = state !== '' || Object.keys(filter).length > 0
   const [open, setOpen] = useState<Open | null>(null)
   const shown = query.get('key')
   useCommand('key', can('keys:write'), () => setOpen({ is: 'create' }))
@@ -118,41 +169,31 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
       return expiresAt === undefined ? say('page.never') : <Ago moment={expiresAt} />
     })
   ]
-  const actions: Column<ApiKey> = {
-    key: 'actions',
-    label: say('page.actions'),
-    heading: <span class='visually-hidden'>{say('page.actions')}</span>,
-    cell: (apiKey) => isActive(apiKey) && (
-      <span class='bar'>
-        <button type='button' class='small' onClick={() => setOpen({ is: 'rotate', apiKey })}>
-          {say('keys.rotate')}…<span class='visually-hidden'>: {apiKey.name}</span>
-        </button>
-        <button type='button' class='small danger' onClick={() => setOpen({ is: 'revoke', apiKey })}>
-          {say('keys.revoke')}…<span class='visually-hidden'>: {apiKey.name}</span>
-        </button>
-      </span>
-    )
-  }
+  const actions = actionsColumn<ApiKey>(say('page.actions'), ({ name }) => name, (apiKey) => isActive(apiKey)
+    ? [
+        { icon: 'rotate', label: `${say('keys.rotate')}…`, run: () => setOpen({ is: 'rotate', apiKey }) },
+        {
+          icon: 'close',
+          label: `${say('keys.revoke')}…`,
+          isDanger: true,
+          run: () => setOpen({ is: 'revoke', apiKey })
+        }
+      ]
+    : [])
   return (
     <>
       <div class='tools'>
         <span class='space' />
         <Needs scope='keys:write'>
-          <button type='button' class='primary' onClick={() => setOpen({ is: 'create' })}>{say('keys.new')}</button>
+          <button type='button' class='primary' onClick={() => setOpen({ is: 'create' })}>
+            <Icon name='add' />{say('keys.new')}
+          </button>
         </Needs>
       </div>
-      <div role='search'>
-        <DebouncedField
-          type='search'
-          label={say('keys.search')}
-          hint={say('keys.searchHelp')}
-          value={searched}
-          onValue={setSearched}
-        />
-      </div>
+      <KeyFilters narrowing={narrowing} onNarrowing={setNarrowing} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p class='empty' role='status'>{say(Object.keys(filter).length === 0 ? 'keys.none' : 'keys.noMatch')}</p>
+          ? <p class='empty' role='status'>{say(isNarrowed ? 'keys.noMatch' : 'keys.none')}</p>
           : (
             <>
               <Table

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
 import { useSpeech } from '../state/texts.ts'
 import type { View } from './choices.ts'
 import { Palette } from './palette.tsx'
@@ -28,7 +29,8 @@ export function PaletteOpener ({ views }: { views: readonly View[] }) {
         aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
         onClick={() => setOpen(true)}
       >
-        {say('palette.open')}<kbd aria-hidden='true'>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <Icon name='search' /><span>{say('palette.open')}</span>
+        <kbd aria-hidden='true'>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       {isOpen && <Palette views={views} onClose={() => setOpen(false)} />}
     </>

@@ -5,6 +5,7 @@ import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
 import { useNotify } from '../state/notices.ts'
 import { useSpeech } from '../state/texts.ts'
+import { Icon } from './icon.tsx'
 
 /** Something that went wrong, read out immediately and brought into view. */
 export function Alert ({ error }: { error: unknown }) {
@@ -12,7 +13,11 @@ export function Alert ({ error }: { error: unknown }) {
   const element = useRef<HTMLParagraphElement>(null)
   useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [error])
   if (error === null || error === undefined) return null
-  return <p ref={element} class='alert' role='alert'>{typeof error === 'string' ? error : sayError(error)}</p>
+  return (
+    <p ref={element} class='alert' role='alert'>
+      <Icon name='alert' /><span>{typeof error === 'string' ? error : sayError(error)}</span>
+    </p>
+  )
 }
 
 interface WhenLoadedProps<Value> {
@@ -107,8 +112,8 @@ export function CopyButton ({ what, text, onCopied }: CopyProps) {
     }
   }
   return (
-    <button type='button' class='small' onClick={copy}>
-      {say('page.copy')}<span class='visually-hidden'> {what}</span>
+    <button type='button' class='copy' title={say('page.copy')} onClick={copy}>
+      <Icon name='copy' /><span class='visually-hidden'>{say('page.copy')} {what}</span>
     </button>
   )
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { isNarrow } from '../state/narrow.ts'
+import { useSpeech } from '../state/texts.ts'
+import { Icon, type IconName } from './icon.tsx'
 
 interface MenuProps {
   label: ComponentChildren
@@ -8,6 +10,8 @@ interface MenuProps {
   side?: 'start' | 'end'
   /** True if it holds actions alone: one that is chosen closes it. */
   hasActions?: boolean
+  /** It opens at a place in the window, where it fits: what its button scrolls in would cut it. */
+  isInWindow?: boolean
   onToggle?: (isOpen: boolean) => void
   children: ComponentChildren
 }
@@ -18,8 +22,20 @@ function closesAlone ({ target }: Event): boolean {
   return !isControl || isNarrow()
 }
 
+/** Puts what has opened beside its button, in the window: below it, or above where there is more room. */
+function place (menu: HTMLDetailsElement): void {
+  const [button, box] = menu.children
+  if (!(button instanceof HTMLElement) || !(box instanceof HTMLElement)) return
+  const { top, bottom, left, right } = button.getBoundingClientRect()
+  const isBelow = innerHeight - bottom > Math.min(box.scrollHeight, top)
+  const isTurned = getComputedStyle(menu).direction === 'rtl'
+  box.style.cssText = `position:fixed;${isBelow ? `top:${bottom}px` : `bottom:${innerHeight - top}px`};` +
+    (isTurned ? `left:${left}px;right:auto` : `right:${document.documentElement.clientWidth - right}px;left:auto`)
+}
+
 /** What opens below a button, and closes by Escape or when the person goes on elsewhere. */
-export function Menu ({ label, side = 'start', hasActions = false, onToggle, children }: MenuProps) {
+export function Menu (props: MenuProps) {
+  const { label, side = 'start', hasActions = false, isInWindow = false, onToggle, children } = props
   const element = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     let isSwallowed = false
@@ -39,7 +55,15 @@ export function Menu ({ label, side = 'start', hasActions = false, onToggle, chi
     document.addEventListener('pointerdown', close)
     document.addEventListener('focusin', close)
     document.addEventListener('click', swallow, true)
+    // Its place in the window is that of its row when it was opened.
+    const leave = (): void => { if (element.current?.open === true) element.current.open = false }
+    if (isInWindow) {
+      document.addEventListener('scroll', leave, true)
+      addEventListener('resize', leave)
+    }
     return () => {
+      document.removeEventListener('scroll', leave, true)
+      removeEventListener('resize', leave)
       document.removeEventListener('pointerdown', close)
       document.removeEventListener('focusin', close)
       document.removeEventListener('click', swallow, true)
@@ -66,12 +90,50 @@ export function Menu ({ label, side = 'start', hasActions = false, onToggle, chi
   return (
     <details
       ref={element}
-      class={hasActions ? `menu actions ${side}` : `menu ${side}`}
-      onToggle={({ currentTarget }) => onToggle?.(currentTarget.open)}
+      class={`menu ${side}${hasActions ? ' actions' : ''}`}
+      onToggle={({ currentTarget }) => {
+        if (isInWindow && currentTarget.open) place(currentTarget)
+        onToggle?.(currentTarget.open)
+      }}
       onKeyDown={press}
     >
       <summary>{label}</summary>
       <div {...(hasActions && { onClickCapture: close })}>{children}</div>
     </details>
+  )
+}
+
+export interface RowAction {
+  icon: IconName
+  label: string
+  run: () => void
+  isOff?: boolean
+  /** True of what destroys something. */
+  isDanger?: boolean
+}
+
+/** What can be done with one row of a table. `of`: what the row is about. None, if nothing can be done. */
+export function RowMenu ({ of, actions }: { of: string, actions: readonly RowAction[] }) {
+  const { say } = useSpeech()
+  if (actions.length === 0) return null
+  return (
+    <Menu
+      label={<><Icon name='more' /><span class='visually-hidden'>{say('page.actionsFor', { name: of })}</span></>}
+      side='end'
+      hasActions
+      isInWindow
+    >
+      {actions.map(({ icon, label, run, isOff = false, isDanger = false }) => (
+        <button
+          key={icon}
+          type='button'
+          class={isDanger ? 'danger' : ''}
+          aria-disabled={isOff}
+          onClick={() => { if (!isOff) run() }}
+        >
+          <Icon name={icon} />{label}
+        </button>
+      ))}
+    </Menu>
   )
 }

@@ -1,68 +1,86 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useSpeech } from '../state/texts.ts'
+import { Icon } from './icon.tsx'
+import { Menu } from './menu.tsx'
 
-interface PagerProps {
-  page: number
+interface SizeProps {
   limit: number
-  total: number
   /** The sizes to choose from. */
   sizes: readonly number[]
-  onPage: (page: number) => void
   onSize: (limit: number) => void
 }
 
-/** First, previous, next, last, a page by its number, and how many rows one has. None where one page has all rows. */
+/** How many rows a page has. */
+export function PageSize ({ limit, sizes, onSize }: SizeProps) {
+  const { say } = useSpeech()
+  return (
+    <label class='size'>
+      {say('pages.size')}{' '}
+      <select value={String(limit)} onChange={(event) => onSize(Number(event.currentTarget.value))}>
+        {sizes.map((size) => <option key={size} value={size} selected={size === limit}>{size}</option>)}
+      </select>
+    </label>
+  )
+}
+
+interface PagerProps extends Omit<SizeProps, 'onSize'> {
+  page: number
+  total: number
+  onPage: (page: number) => void
+  /** Absent: the size is chosen elsewhere. */
+  onSize?: (limit: number) => void
+}
+
+/** Which rows are shown, a step to the next ones, and any page by its number. None where one page has all rows. */
 export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps) {
   const { say, number } = useSpeech()
   const pages = Math.max(1, Math.ceil(total / limit))
   const [typed, setTyped] = useState(String(page))
   useEffect(() => setTyped(String(page)), [page])
-  const step = (name: 'first' | 'previous' | 'next' | 'last', sign: string, to: number, isOff: boolean) => (
+  const step = (name: 'previous' | 'next', to: number, isOff: boolean) => (
     <button
       type='button'
-      class={`step ${name}`}
+      class='step'
       aria-label={say(`pages.${name}`)}
       aria-disabled={isOff}
       onClick={() => { if (!isOff) onPage(to) }}
     >
-      <span aria-hidden='true'>{sign}</span>
+      <Icon name={name} />
     </button>
   )
   if (page === 1 && total <= Math.min(...sizes)) return null
+  const from = (page - 1) * limit + 1
+  const to = Math.min(total, from + limit - 1)
+  const range = from > total ? say('pages.none', { total }) : say('pages.range', { from, to, total })
   return (
     <nav class='pager' aria-label={say('pages.navigation')}>
-      {step('first', '«', 1, page <= 1)}
-      {step('previous', '‹', Math.min(page - 1, pages), page <= 1)}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          const wanted = Number(typed.trim())
-          const next = Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, pages) : page
-          setTyped(String(next))
-          if (next !== page) onPage(next)
-        }}
-      >
-        <label>
-          <span class='words'>{say('pages.goTo')}</span>{' '}
-          <input
-            type='text'
-            inputMode='numeric'
-            size={6}
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </label>{' '}
-        <span>{say('pages.of', { pages: number(pages) })}</span>{' '}
-        <button type='submit'>{say('pages.go')}</button>
-      </form>
-      {step('next', '›', page + 1, page >= pages)}
-      {step('last', '»', pages, page >= pages)}
-      <label>
-        {say('pages.size')}{' '}
-        <select value={String(limit)} onChange={(event) => onSize(Number(event.currentTarget.value))}>
-          {sizes.map((size) => <option key={size} value={size} selected={size === limit}>{size}</option>)}
-        </select>
-      </label>
+      <Menu label={range} side='end' isInWindow>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            const wanted = Number(typed.trim())
+            const next = Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, pages) : page
+            setTyped(String(next))
+            if (next !== page) onPage(next)
+          }}
+        >
+          <label>
+            {say('pages.goTo')}{' '}
+            <input
+              type='text'
+              inputMode='numeric'
+              size={6}
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          </label>{' '}
+          <span>{say('pages.of', { pages: number(pages) })}</span>{' '}
+          <button type='submit'>{say('pages.go')}</button>
+        </form>
+        {onSize !== undefined && <PageSize limit={limit} sizes={sizes} onSize={onSize} />}
+      </Menu>
+      {step('previous', Math.min(page - 1, pages), page <= 1)}
+      {step('next', page + 1, page >= pages)}
     </nav>
   )
 }

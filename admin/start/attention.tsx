@@ -1,5 +1,6 @@
-import type { Client } from '../api/client.ts'
-import type { ApiKey, Listed, Webhook } from '../api/types.ts'
+import { useEffect } from 'preact/hooks'
+import { readAll } from '../api/read-all.ts'
+import type { ApiKey, Webhook } from '../api/types.ts'
 import { keyHref } from '../keys/detail.tsx'
 import { WhenLoaded } from '../parts/feedback.tsx'
 import { useLoad } from '../state/load.ts'
@@ -13,26 +14,21 @@ const SOON_DAYS = 30
 const PAGES = 10
 const SHOWN = 5
 
-/** The pages of a list, up to ten. */
-async function readAll<Item> (client: Client, path: string, limit: number, signal: AbortSignal): Promise<Item[]> {
-  const items: Item[] = []
-  for (let page = 1; page <= PAGES; page++) {
-    const { body } = await client.get<Listed<Item>>(`${path}?limit=${limit}&page=${page}`, { signal })
-    items.push(...body.data)
-    if (items.length >= body.meta.total) break
-  }
-  return items
-}
-
 const isFailing = ({ enabled, disabledReason, failingSince }: Webhook): boolean =>
   enabled ? failingSince !== undefined : disabledReason !== undefined
 
+interface AlarmProps {
+  /** Called with how many ask for a look. */
+  onFound: (count: number) => void
+}
+
 /** The webhooks that fail, or were turned off because they did. */
-export function FailingWebhooks () {
+export function FailingWebhooks ({ onFound }: AlarmProps) {
   const { say } = useSpeech()
   const { client, capabilities: { pageSize } } = useSession()
   const loaded = useLoad('webhooks', async (signal) =>
-    (await readAll<Webhook>(client, '/webhooks', pageSize.max, signal)).filter(isFailing))
+    (await readAll<Webhook>(client, '/webhooks', { limit: pageSize.max, pages: PAGES, signal })).filter(isFailing))
+  useEffect(() => { if (loaded.value !== null) onFound(loaded.value.length) }, [loaded.value])
   return (
     <WhenLoaded loaded={loaded}>
       {(failing) => failing.length === 0
@@ -54,17 +50,18 @@ export function FailingWebhooks () {
 }
 
 /** The keys that expire within 30 days, the soonest first. */
-export function ExpiringKeys () {
+export function ExpiringKeys ({ onFound }: AlarmProps) {
   const { say, ago } = useSpeech()
   const { client, capabilities: { pageSize } } = useSession()
   const loaded = useLoad('keys', async (signal) => {
     const now = Date.now()
     const left = ({ expiresAt, revokedAt }: ApiKey): number =>
       revokedAt !== undefined || expiresAt === undefined ? Infinity : Date.parse(expiresAt) - now
-    return (await readAll<ApiKey>(client, '/api-keys', pageSize.max, signal))
+    return (await readAll<ApiKey>(client, '/api-keys', { limit: pageSize.max, pages: PAGES, signal }))
       .filter((apiKey) => left(apiKey) > 0 && left(apiKey) <= SOON_DAYS * DAY_MS)
       .sort((a, b) => left(a) - left(b))
   })
+  useEffect(() => { if (loaded.value !== null) onFound(loaded.value.length) }, [loaded.value])
   return (
     <WhenLoaded loaded={loaded}>
       {(expiring) => expiring.length === 0

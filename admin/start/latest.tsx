@@ -32,9 +32,10 @@ function hrefFor ({ type, data }: LoggedEvent): string {
 /** Who did what to whom. */
 function Sentence ({ event }: { event: LoggedEvent }) {
   const { say } = useSpeech()
-  const { type, data, actor } = event
+  const { type, data, actor, reverts } = event
   const who = actor === null ? say('events.server') : `\u2068${actor.name ?? actor.id}\u2069`
-  const words = say(SENTENCES.get(type) ?? 'start.other', { who, type, name: MARK })
+  const text = reverts === undefined ? SENTENCES.get(type) ?? 'start.other' : 'start.reverted'
+  const words = say(text, { who, type, name: MARK })
   const [before = '', after = ''] = words.split(MARK)
   const name = [data['name'], data['url'], data['id']].find((each) => typeof each === 'string')
   return <p>{before}<a class='name' href={hrefFor(event)}><bdi>{name}</bdi></a>{after}</p>

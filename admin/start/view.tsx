@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Listed, User } from '../api/types.ts'
 import { WhenLoaded } from '../parts/feedback.tsx'
 import { useLoad } from '../state/load.ts'
@@ -79,29 +80,34 @@ function SignUpsCard () {
   )
 }
 
-/** Where somebody begins: how many users there are, what has changed, and what asks for a look. */
+/** Where somebody begins: what asks for a look, how many users there are, and what has changed. */
 export function Start () {
   const { say } = useSpeech()
   const { can, capabilities: { offers } } = useSession()
-  return (
-    <div class='start'>
-      {can('users:read') && <Totals />}
-      {can('users:read') && <SignUpsCard />}
-      <div class='columns'>
-        <Card title={say('start.latest')} href={hrefOf(['events'])} more={say('start.allEvents')}><Latest /></Card>
-        <div>
-          {offers.webhooks && can('webhooks:read') && (
-            <Card title={say('start.webhooks')} href={hrefOf(['webhooks'])} more={say('start.allWebhooks')}>
-              <FailingWebhooks />
-            </Card>
-          )}
-          {offers.apiKeys && can('keys:read') && (
-            <Card title={say('start.keys')} href={hrefOf(['api-keys'])} more={say('start.allKeys')}>
-              <ExpiringKeys />
-            </Card>
-          )}
-        </div>
-      </div>
+  const [alarms, setAlarms] = useState({ webhooks: 0, keys: 0 })
+  const hasWebhooks = offers.webhooks && can('webhooks:read')
+  const hasKeys = offers.apiKeys && can('keys:read')
+  const attention = (hasWebhooks || hasKeys) && (
+    <div key='attention' class='columns even'>
+      {hasWebhooks && (
+        <Card title={say('start.webhooks')} href={hrefOf(['webhooks'])} more={say('start.allWebhooks')}>
+          <FailingWebhooks onFound={(webhooks) => setAlarms((alarms) => ({ ...alarms, webhooks }))} />
+        </Card>
+      )}
+      {hasKeys && (
+        <Card title={say('start.keys')} href={hrefOf(['api-keys'])} more={say('start.allKeys')}>
+          <ExpiringKeys onFound={(keys) => setAlarms((alarms) => ({ ...alarms, keys }))} />
+        </Card>
+      )}
     </div>
   )
+  const rest = [
+    can('users:read') && <Totals key='totals' />,
+    can('users:read') && <SignUpsCard key='sign-ups' />,
+    <Card key='latest' title={say('start.latest')} href={hrefOf(['events'])} more={say('start.allEvents')}>
+      <Latest />
+    </Card>
+  ]
+  // What asks for nothing comes last.
+  return <div class='start'>{alarms.webhooks + alarms.keys > 0 ? [attention, ...rest] : [...rest, attention]}</div>
 }

@@ -1,14 +1,24 @@
 import { useState } from 'preact/hooks'
+import { readAll } from '../api/read-all.ts'
 import type { Listed } from '../api/types.ts'
 import { pageSizes } from '../users/query.ts'
 import { type Loaded, useLoad } from './load.ts'
 import { useSession } from './session.ts'
 
-/**
- * The pages of a list, with what a pager needs. `sort`: absent: oldest first. `filter`: what the list is narrowed by;
- * another one begins at its first page.
- */
-export function usePages<Item> (path: string, sort = 'createdAt', filter: Readonly<Record<string, string>> = {}): {
+/** How many pages are read of a list that the server can't narrow. */
+const PAGES = 50
+
+interface PagesOptions<Item> {
+  /** Absent: oldest first. */
+  sort?: string
+  /** What the list is narrowed by. Another one begins at its first page. */
+  filter?: Readonly<Record<string, string>>
+  /** What it is narrowed by in the browser, where the API has no such filter; `by` is another text for another one. */
+  pick?: { by: string, isWanted: (item: Item) => boolean } | null
+}
+
+/** The pages of a list, with what a pager needs. */
+export function usePages<Item> (path: string, { sort = '', filter = {}, pick = null }: PagesOptions<Item> = {}): {
   loaded: Loaded<Listed<Item>>
   pager: {
     page: number
@@ -18,18 +28,24 @@ export function usePages<Item> (path: string, sort = 'createdAt', filter: Readon
     onSize: (limit: number) => void
   }
 } {
-  const { client, capabilities } = useSession()
+  const { client, capabilities: { pageSize: { max } }, capabilities } = useSession()
   const sizes = pageSizes(capabilities)
-  const narrowing = new URLSearchParams(filter).toString()
+  const asked = { ...(sort !== '' && { sort }), ...filter }
+  const narrowing = new URLSearchParams({ ...asked, '': pick?.by ?? '' }).toString()
   const [at, setAt] = useState({ page: 1, narrowing })
   const page = at.narrowing === narrowing ? at.page : 1
   const setPage = (page: number): void => setAt({ page, narrowing })
-  const [limit, setLimit] = useState(sizes[0] ?? capabilities.pageSize.max)
-  const query = new URLSearchParams({
-    page: String(page), limit: String(limit), ...(sort !== 'createdAt' && { sort }), ...filter
+  const [limit, setLimit] = useState(sizes[0] ?? max)
+  const loaded = useLoad(`${path} ${narrowing} ${page} ${limit}`, async (signal): Promise<Listed<Item>> => {
+    if (pick === null) {
+      const query = new URLSearchParams({ page: String(page), limit: String(limit), ...asked })
+      return (await client.get<Listed<Item>>(`${path}?${query.toString()}`, { signal })).body
+    }
+    const all = await readAll<Item>(client, path, { filter: asked, limit: max, pages: PAGES, signal })
+    const wanted = all.filter(pick.isWanted)
+    const from = (page - 1) * limit
+    return { data: wanted.slice(from, from + limit), meta: { page, limit, total: wanted.length } }
   })
-  const address = `${path}?${query.toString()}`
-  const loaded = useLoad(address, async (signal) => (await client.get<Listed<Item>>(address, { signal })).body)
   return {
     loaded,
     pager: {

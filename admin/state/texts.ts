@@ -29,8 +29,8 @@ export interface Speech {
   day: (moment: string) => string
   /** The days of a time, the last of which ends when it does. */
   span: (from: Date, to: Date) => string
-  /** How long ago a moment is, or how far ahead. */
-  ago: (moment: string) => string
+  /** How long ago a moment is, or how far ahead; in few letters, if `isShort`. */
+  ago: (moment: string, isShort?: boolean) => string
   /** What went wrong, in a sentence. */
   sayError: (error: unknown) => string
   /** What is wrong with a field, in a sentence. `value`: what was typed, since nothing is not merely too short. */
@@ -46,6 +46,7 @@ export function createSpeech (texts: Texts, language: string): Speech {
   const plurals = new Intl.PluralRules(language)
   const numbers = new Intl.NumberFormat(locale)
   const spans = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const shortSpans = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -74,11 +75,11 @@ export function createSpeech (texts: Texts, language: string): Speech {
     },
     day: (moment) => days.format(new Date(moment)),
     span: (from, to) => days.formatRange(from, new Date(to.getTime() - 1)),
-    ago (moment) {
+    ago (moment, isShort = false) {
       const seconds = (Date.parse(moment) - Date.now()) / 1000
       if (Number.isNaN(seconds)) return moment
       const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
-      return spans.format(Math.trunc(seconds / length), unit)
+      return (isShort ? shortSpans : spans).format(Math.trunc(seconds / length), unit)
     },
     sayError (error) {
       if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)

@@ -30,13 +30,29 @@ export function allBounds (capabilities: Capabilities): Bound[] {
   return ['createdAt', ...capabilities.filterable].flatMap((field) => boundsOf(field, capabilities))
 }
 
+const RELATIVE = /^P(\d{1,4})D$/
+/** The times of creation that are chosen most, in days until now. */
+export const LAST_DAYS = [1, 7, 30, 90]
+
+/** The value of a bound that says how many days ago it is, which stays true in a view that is kept: `P7D`. */
+export const relativeBound = (days: number): string => `P${days}D`
+
+/** A bound as the API takes it. Days end at midnight in the person's time zone. */
+export function absoluteBound (value: string): string {
+  const days = RELATIVE.exec(value)?.[1]
+  if (days === undefined) return value
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1 - Number(days)).toISOString()
+}
+
 /** What a bound is called. */
 export function boundLabel ({ field, text }: Bound, { fields: { properties } }: Capabilities, { say }: Speech): string {
   return say(text, { field: field === 'createdAt' ? say('users.createdAt') : labelOf(field, properties[field] ?? {}) })
 }
 
 /** The value of a bound, as its control has it. */
-export function typedBound ({ is }: Bound, value: string): string {
+export function typedBound ({ is }: Bound, given: string): string {
+  const value = absoluteBound(given)
   if (is === 'day') return toLocal(value).slice(0, 10)
   return is === 'moment' ? toLocal(value) : value
 }
@@ -49,7 +65,9 @@ export function boundValue ({ is }: Bound, typed: string): string {
 }
 
 /** A bound in words. */
-export function shownBound (bound: Bound, value: string, { day, time }: Speech): string {
+export function shownBound (bound: Bound, value: string, { day, time, say }: Speech): string {
+  const days = RELATIVE.exec(value)?.[1]
+  if (days !== undefined) return say('users.lastDays', { count: Number(days) })
   switch (bound.is) {
     case 'day': return boundValue(bound, typedBound(bound, value)) === value ? day(value) : time(value)
     case 'moment': return time(value)

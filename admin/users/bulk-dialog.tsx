@@ -18,8 +18,8 @@ interface BulkDialogProps {
   users: readonly Selected[]
   /** Called with those that were changed, and those that somebody else has changed meanwhile. */
   onClose: (done: readonly Selected[], meanwhile: readonly Selected[]) => void
-  /** Called with users that were deleted and are to be restored. */
-  onRestore?: (users: readonly Selected[]) => void
+  /** Called with users who were changed, and with what takes that back. */
+  onUndo?: (kind: BulkKind, users: readonly Selected[]) => void
 }
 
 /** What is said of one user, by name. */
@@ -41,7 +41,7 @@ const isLate = (error: unknown): boolean => error instanceof ApiError && error.s
  * Changes many users after a question. A suspension asks for its reason, and the change of a field for its value. The
  * number of many users, or of those who are deleted for good, is typed; otherwise a deletion begins at Cancel.
  */
-export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps) {
+export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
   const speech = useSpeech()
   const { say, sayError, number } = speech
   const notify = useNotify()
@@ -105,8 +105,10 @@ export function BulkDialog ({ kind, users, onClose, onRestore }: BulkDialogProps
     const text = count === 1 && first !== undefined
       ? say(DONE[kind], { name: first.name })
       : say(`bulk.${kind}.ended`, { count })
-    const canRestore = kind === 'delete' && trash && onRestore !== undefined
-    notify(text, canRestore ? { action: { label: say('bulk.restore'), run: () => onRestore(done) } } : {})
+    const back = kind === 'suspend' ? 'activate' : kind === 'delete' && trash ? 'restore' : null
+    notify(text, back === null || onUndo === undefined
+      ? {}
+      : { action: { label: say(`bulk.${back}`), run: () => onUndo(back, done) } })
   }
   // The step that is under way ends first: its outcome would not be known otherwise.
   const close = (): void => {

@@ -1,6 +1,6 @@
 import { type Answer, type Client, LONGEST_WAIT, PATIENCE, wait } from '../api/client.ts'
 import { ApiError } from '../api/error.ts'
-import type { Json, JsonObject, User } from '../api/types.ts'
+import { isObject, type Json, type JsonObject, type User } from '../api/types.ts'
 import { randomKey } from './random-key.ts'
 
 // As many in one step: a batch locks its users until it is done, and a person who stops waits for the step.
@@ -19,6 +19,12 @@ export interface Progress {
 }
 
 interface Result { status: number, body: Json }
+
+/** What the answer says of a user by now: a change that takes it back is one of that version. */
+function afterwards (user: Selected, body: Json): Selected {
+  const { version = user.version, status = user.status }: Partial<Selected> = isObject(body) ? body : {}
+  return { ...user, version, status }
+}
 
 const isBusy = ({ status }: Result): boolean => status === 429 || status === 503
 
@@ -65,7 +71,8 @@ export async function changeMany (
     for (const [i, user] of step.entries()) {
       const result = results[i] ?? { status: 0, body: null }
       const isGone = result.status === 404 && change.op === 'delete'
-      if (isGone || (result.status >= 200 && result.status < 300)) done.push(user)
+      if (isGone) done.push(user)
+      else if (result.status >= 200 && result.status < 300) done.push(afterwards(user, result.body))
       else if (isBusy(result) && mayWait) again.push(user)
       else {
         refused.push({ user, error: new ApiError(result.status, result.body, isBusy(result) ? retryAfter : null) })

@@ -1,7 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import type { Capabilities, Schema, User } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { Avatar } from '../parts/avatar.tsx'
 import { CopyButton, Time } from '../parts/feedback.tsx'
 import { Checkbox } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import type { Column } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
@@ -29,6 +32,7 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
       heading: say('users.name'),
       cell: (user) => (
         <>
+          <Avatar name={user.name} />
           <a class='name' href={hrefOf(['users', user.id])}><bdi>{user.name}</bdi></a>
           {user.status !== 'active' && <>{' '}<Status user={user} /></>}
         </>
@@ -38,7 +42,7 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
       key: 'email',
       label: say('users.email'),
       heading: say('users.email'),
-      cell: (user) => <bdi>{user.email}</bdi>
+      cell: (user) => <><bdi>{user.email}</bdi><CopyButton what={user.email} text={user.email} /></>
     },
     ...offers.tenants
       ? [{
@@ -92,12 +96,14 @@ interface ChooserProps {
   columns: ReadonlyArray<Column<User>>
   chosen: readonly string[]
   onChosen: (chosen: string[]) => void
+  /** Shown below the columns. */
+  children: ComponentChildren
 }
 
-export function ColumnChooser ({ columns, chosen, onChosen }: ChooserProps) {
+export function ColumnChooser ({ columns, chosen, onChosen, children }: ChooserProps) {
   const { say } = useSpeech()
   return (
-    <Menu label={say('users.columns')} side='end'>
+    <Menu label={<><Icon name='columns' />{say('users.columns')}</>} side='end'>
       {columns.filter(({ key }) => key !== 'name').map(({ key, label }) => (
         <Checkbox
           key={key}
@@ -106,6 +112,7 @@ export function ColumnChooser ({ columns, chosen, onChosen }: ChooserProps) {
           onChecked={(on) => onChosen(on ? [...chosen, key] : chosen.filter((each) => each !== key))}
         />
       ))}
+      {children}
     </Menu>
   )
 }

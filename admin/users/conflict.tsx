@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Json, JsonObject, Schema } from '../api/types.ts'
+import type { Json, JsonObject, Listed, LoggedEvent, Schema } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { useLoad } from '../state/load.ts'
+import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { Value } from './values.tsx'
 
@@ -13,6 +15,8 @@ interface ConflictProps {
   before: JsonObject
   yours: JsonObject
   theirs: JsonObject
+  /** The id of the user. */
+  id: string
   isBusy: boolean
   onClose: () => void
   /** Called with the members that the person keeps. */
@@ -21,8 +25,21 @@ interface ConflictProps {
 
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+/** Who has changed the user last, and when. */
+function LatestChange ({ id }: { id: string }) {
+  const { say, ago, time } = useSpeech()
+  const { client, can, capabilities: { offers } } = useSession()
+  const loaded = useLoad(id, async (signal) => offers.events && can('events:read')
+    ? (await client.get<Listed<LoggedEvent>>(`/users/${id}/events?limit=1`, { signal })).body.data[0] ?? null
+    : null)
+  if (loaded.value === null) return null
+  const { actor, timestamp } = loaded.value
+  const who = actor === null ? say('events.server') : `\u2068${actor.name ?? actor.id}\u2069`
+  return <p title={time(timestamp)}>{say('conflict.by', { who, when: ago(timestamp) })}</p>
+}
+
 /** What a person and somebody else have changed, side by side. Where both have changed the same, the person chooses. */
-export function Conflict ({ schema, before, yours, theirs, isBusy, onClose, onChosen }: ConflictProps) {
+export function Conflict ({ schema, before, yours, theirs, id, isBusy, onClose, onChosen }: ConflictProps) {
   const { say } = useSpeech()
   const kind = kindOf(schema)
   const properties = kind.is === 'object' ? Object.entries(kind.properties) : []
@@ -52,6 +69,7 @@ export function Conflict ({ schema, before, yours, theirs, isBusy, onClose, onCh
   )
   return (
     <Dialog title={say('conflict.title')} look='wide' onClose={onClose}>
+      <LatestChange id={id} />
       <p>{say('conflict.help')}</p>
       <form
         onSubmit={(event) => {

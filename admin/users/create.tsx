@@ -3,6 +3,7 @@ import { type Fault, isObject, type MinimalUser } from '../api/types.ts'
 import { createdValue, type Draft, isSameDraft, newDraft } from '../form/draft.ts'
 import { FieldsForm, formFaults } from '../form/fields-form.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { useNotify } from '../state/notices.ts'
 import { currentTenant, hrefOf, useGuard, useNavigate } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
@@ -11,11 +12,12 @@ import { faultsOf } from './faults.ts'
 import { listHref } from './left-list.ts'
 import { randomKey } from './random-key.ts'
 import { userSchema, withTenant } from './schema.ts'
+import { TakenBy } from './taken-by.tsx'
 
 /** The way to the form for a new user. */
 export function NewUserLink () {
   const { say } = useSpeech()
-  return <a class='button primary' href={hrefOf(['users', 'new'])}>{say('users.new')}</a>
+  return <a class='button primary' href={hrefOf(['users', 'new'])}><Icon name='add' />{say('users.new')}</a>
 }
 
 /** The form for a new user. */
@@ -63,6 +65,7 @@ export function CreateUser () {
     <form noValidate class='card' onSubmit={submit}>
       <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
       <div class='save'>
+        <TakenBy faults={faults} sent={createdValue(begun, draft)} />
         <Alert error={error} />
         <div class='bar'>
           <button type='submit' class='primary' disabled={isBusy}>{say('user.create')}</button>

@@ -2,10 +2,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { DeletedUser } from '../api/types.ts'
 import { ActorName } from '../events/table.tsx'
 import { Ago } from '../parts/ago.tsx'
-import { focusHeading } from '../parts/dialog.tsx'
+import { DebouncedField } from '../parts/debounced-field.tsx'
+import { Dialog, focusHeading } from '../parts/dialog.tsx'
 import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
 import { useSession } from '../state/session.ts'
@@ -13,16 +14,38 @@ import { useSettled } from '../state/settled.ts'
 import { useSpeech } from '../state/texts.ts'
 import { tagOf } from './bulk.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
-import { type Selection, SelectionBar, selectionColumn, without } from './selection.tsx'
+import { ReadUser } from './read.tsx'
+import { userSchema } from './schema.ts'
+import { type Asked, type Selection, SelectionBar, selectionColumn, without } from './selection.tsx'
+
+/** The words of a text, as a search compares them: without case, accents and signs. */
+function plainWords (text: string): string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+}
+
+/** True if words of a user begin with each of these. */
+function hasWords ({ name, email }: DeletedUser, words: readonly string[]): boolean {
+  const own = plainWords(`${name} ${email}`)
+  return words.every((word) => own.some((each) => each.startsWith(word)))
+}
 
 function DeletedTable () {
-  const { say } = useSpeech()
-  const { client } = useSession()
+  const speech = useSpeech()
+  const { say } = speech
+  const { client, capabilities } = useSession()
+  const { trashRetention } = capabilities
   const notify = useNotify()
-  const { loaded, pager } = usePages<DeletedUser>('/users/deleted')
+  const [searched, setSearched] = useState('')
+  const words = plainWords(searched)
+  const { loaded, pager } = usePages<DeletedUser>('/users/deleted', {
+    pick: words.length === 0 ? null : { by: words.join(' '), isWanted: (user) => hasWords(user, words) }
+  })
+  const [shown, setShown] = useState<DeletedUser | null>(null)
   const { error, isBusy, run } = useAction()
   const [purged, setPurged] = useState<DeletedUser | null>(null)
   const [selection, setSelection] = useState<Selection>(new Map())
+  const [asked, setAsked] = useState<Asked | null>(null)
   const isSettled = useSettled(loaded.value)
   const isOff = isBusy || loaded.isLoading || !isSettled
   const leave = ({ id, name }: DeletedUser, text: 'deleted.restored' | 'deleted.purged'): void => {
@@ -44,12 +67,14 @@ function DeletedTable () {
   useLayoutEffect(() => {
     if (left.current === null || document.activeElement !== document.body) return
     const rows = box.current?.querySelectorAll('tbody tr') ?? []
-    const button = rows[Math.min(left.current, rows.length - 1)]?.querySelector('button')
+    const button = rows[Math.min(left.current, rows.length - 1)]?.querySelector<HTMLElement>('.menu > summary')
     if (button) button.focus()
     else focusHeading()
     left.current = null
   }, [loaded.value])
-  const column = (key: 'name' | 'email' | 'deletedAt' | 'deletedBy', cell: Column<DeletedUser>['cell']) => {
+  const column = (
+    key: 'name' | 'email' | 'deletedAt' | 'deletedBy' | 'purgedAt', cell: Column<DeletedUser>['cell']
+  ) => {
     const label = say(key === 'name' || key === 'email' ? `users.${key}` : `deleted.${key}`)
     return { key, label, heading: label, cell }
   }
@@ -61,10 +86,18 @@ function DeletedTable () {
         </p>
       </div>
       <Alert error={error} />
+      <div class='narrowing-row' role='search'>
+        <DebouncedField
+          type='search'
+          label={say('users.search')}
+          value={searched}
+          onValue={setSearched}
+        />
+      </div>
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
           <div ref={box}>
-            {total === 0 && <p class='empty'>{say('deleted.none')}</p>}
+            {total === 0 && <p class='empty'>{say(words.length === 0 ? 'deleted.none' : 'users.noMatch')}</p>}
             {data.length > 0 && (
               <Table
                 label={say('deleted.title')}
@@ -77,30 +110,16 @@ function DeletedTable () {
                   column('email', ({ email }) => <bdi>{email}</bdi>),
                   column('deletedAt', ({ deletedAt }) => <Ago moment={deletedAt} />),
                   column('deletedBy', ({ deletedBy }) => <ActorName actor={deletedBy} />),
-                  {
-                    key: 'actions',
-                    label: say('page.actions'),
-                    heading: <span class='visually-hidden'>{say('page.actions')}</span>,
-                    cell: (user) => (
-                      <span class='bar'>
-                        <button
-                          type='button'
-                          class='small'
-                          aria-disabled={isOff}
-                          onClick={() => restore(user)}
-                        >
-                          {say('deleted.restore')}<span class='visually-hidden'> {user.name}</span>
-                        </button>
-                        <button
-                          type='button'
-                          class='small danger'
-                          onClick={() => setPurged(user)}
-                        >
-                          {say('deleted.purge')}…<span class='visually-hidden'> {user.name}</span>
-                        </button>
-                      </span>
-                    )
-                  }
+                  ...trashRetention === undefined
+                    ? []
+                    : [column('purgedAt', ({ deletedAt }) => (
+                      <Ago moment={new Date(Date.parse(deletedAt) + trashRetention * 1000).toISOString()} />
+                      ))],
+                  actionsColumn<DeletedUser>(say('page.actions'), ({ name }) => name, (user) => [
+                    { icon: 'details', label: `${say('user.details')}…`, run: () => setShown(user) },
+                    { icon: 'restore', label: say('deleted.restore'), isOff, run: () => restore(user) },
+                    { icon: 'delete', label: `${say('deleted.purge')}…`, isDanger: true, run: () => setPurged(user) }
+                  ])
                 ]}
               />
             )}
@@ -112,8 +131,16 @@ function DeletedTable () {
         selection={selection}
         onSelection={setSelection}
         kinds={['restore']}
+        asked={asked}
+        onAsked={setAsked}
         onChanged={() => loaded.reload()}
       />
+      {shown !== null && (
+        <Dialog title={shown.name} onClose={() => setShown(null)}>
+          <ReadUser user={shown} schema={userSchema(capabilities, speech)} />
+          <div class='bar'><button type='button' onClick={() => setShown(null)}>{say('page.close')}</button></div>
+        </Dialog>
+      )}
       {purged !== null && (
         <DeleteDialog
           user={purged}

@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Schema, type User } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { Avatar } from '../parts/avatar.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, CopyButton, Missing, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { useLoad } from '../state/load.ts'
 import { useName } from '../state/name.ts'
@@ -18,28 +20,10 @@ import { DeleteDialog } from './delete-dialog.tsx'
 import { EditUser } from './edit.tsx'
 import { History } from './history.tsx'
 import { listHref } from './left-list.ts'
+import { ReadUser } from './read.tsx'
 import { userSchema } from './schema.ts'
 import { Status, StatusDialog } from './status.tsx'
 import { StoredData } from './stored-data.tsx'
-import { Value } from './values.tsx'
-
-/** Every field, for those who can't change them. */
-function ReadUser ({ user, schema }: { user: User, schema: Schema }) {
-  const properties = isObject(schema['properties']) ? Object.entries(schema['properties']) : []
-  return (
-    <dl>
-      {properties.map(([name, inner]) => {
-        const own = isObject(inner) ? inner : {}
-        return (
-          <div key={name}>
-            <dt>{labelOf(name, own)}</dt>
-            <dd><Value value={user[name]} schema={own} /></dd>
-          </div>
-        )
-      })}
-    </dl>
-  )
-}
 
 /** Badges for the fields that are chosen from a few. */
 function Choices ({ user, schema }: { user: User, schema: Schema }) {
@@ -59,13 +43,7 @@ function Choices ({ user, schema }: { user: User, schema: Schema }) {
   )
 }
 
-/** The first letters of the first and the last word of a name. */
-function initialsOf (name: string): string {
-  const words = name.trim().split(/\s+/)
-  return [...new Set([words[0], words[words.length - 1]])].map((word = '') => [...word][0] ?? '').join('').toUpperCase()
-}
-
-/** One user: who it is, its fields, its history, and what can be done with it. */
+/** One user: name, fields and history, and what can be done about the user. */
 export function UserDetail ({ id }: { id: string }) {
   const speech = useSpeech()
   const { say, sayError } = speech
@@ -117,36 +95,54 @@ export function UserDetail ({ id }: { id: string }) {
   const user = stored.body
   return (
     <>
-      <span class='avatar' aria-hidden='true'>{initialsOf(user.name)}</span>
+      <Avatar name={user.name} />
       <div class='tools person'>
         <Status user={user} />
         <Choices user={user} schema={schema} />
         <span class='space' />
-        {can('users:write') && !isEditing && <button type='button' onClick={edit}>{say('user.edit')}</button>}
+        {can('users:write') && !isEditing && (
+          <button type='button' onClick={edit}><Icon name='edit' />{say('user.edit')}</button>
+        )}
         {(can('users:write') || hasData || can('users:delete')) && (
           <Menu label={say('page.actions')} side='end' hasActions>
             {can('users:write') && (
               <button type='button' onClick={() => setOpen('status')}>
-                {statusWord}…
+                <Icon name={user.status === 'active' ? 'suspend' : 'activate'} />{statusWord}…
               </button>
             )}
-            {hasData && <button type='button' onClick={() => setOpen('data')}>{say('subject.open')}…</button>}
+            {hasData && (
+              <button type='button' onClick={() => setOpen('data')}>
+                <Icon name='details' />{say('subject.open')}…
+              </button>
+            )}
             {can('users:delete') && (
-              <button type='button' class='danger' onClick={() => setOpen('delete')}>{say('user.delete')}…</button>
+              <button type='button' class='danger' onClick={() => setOpen('delete')}>
+                <Icon name='delete' />{say('user.delete')}…
+              </button>
             )}
           </Menu>
         )}
       </div>
       <p class='facts'>
-        <a href={`mailto:${encodeURIComponent(user.email)}`}><bdi>{user.email}</bdi></a>
+        <span>
+          <a href={`mailto:${encodeURIComponent(user.email)}`}><bdi>{user.email}</bdi></a>{' '}
+          <CopyButton what={say('users.email')} text={user.email} />
+        </span>
         <span><code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} /></span>
         {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
           <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
         )}
-        {user.statusReason !== null && <span>{say('user.reason')}: <bdi>{user.statusReason}</bdi></span>}
         <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
         <span>{say('users.updatedAt')}: <Time moment={user.updatedAt} /></span>
       </p>
+      {user.statusReason !== null && (
+        <p class='banner'>
+          <Icon name={user.status === 'active' ? 'details' : 'suspend'} />
+          <span>
+            {say(user.status === 'active' ? 'users.active' : 'users.suspended')}: <bdi>{user.statusReason}</bdi>
+          </span>
+        </p>
+      )}
       <Alert error={hint} />
       <WhenLoaded loaded={loaded}>{() => null}</WhenLoaded>
       <div class='columns'>

@@ -13,6 +13,7 @@ import { useSpeech } from '../state/texts.ts'
 import { Conflict } from './conflict.tsx'
 import { faultsOf } from './faults.ts'
 import { editable, userSchema } from './schema.ts'
+import { TakenBy } from './taken-by.tsx'
 
 interface EditUserProps {
   stored: Answer<User>
@@ -125,6 +126,7 @@ export function EditUser ({ stored, onStored, onDone }: EditUserProps) {
     <form ref={form} noValidate onSubmit={submit}>
       <FieldsForm draft={draft} faults={faults} onDraft={setDraft} />
       <div class='save'>
+        <TakenBy faults={faults} sent={wanted} />
         <Alert error={error} />
         <div class='bar'>
           <span role='status'>{!isUnchanged && say('user.changes', { count: changedMembers(begun, draft) })}</span>
@@ -139,6 +141,7 @@ export function EditUser ({ stored, onStored, onDone }: EditUserProps) {
           before={before}
           yours={wanted}
           theirs={theirs.body}
+          id={base.body.id}
           isBusy={isBusy}
           onClose={() => setTheirs(null)}
           onChosen={(kept) => choose(theirs, kept)}

@@ -5,8 +5,7 @@ import { save } from '../parts/save.ts'
 import { useNotify } from '../state/notices.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
-import { exported, type Format, recordCounter } from './export.ts'
-import { filterQuery, type ListState } from './query.ts'
+import { exportedInParts, type Format, recordCounter } from './export.ts'
 
 // A blob that the browser can keep on disk is made of parts this large.
 const PART_BYTES = 1024 * 1024
@@ -15,15 +14,11 @@ const MARK = '\uFEFF'
 /** What is done by then shows no progress. */
 const PAUSE_MS = 400
 
-interface ExportDialogProps {
-  state: ListState
-  total: number
-  format: Format
-  onClose: () => void
-}
+/** Which users are saved, as the API is asked for them, one request after the other, and how many they are. */
+export interface Exporting { filters: ReadonlyArray<Readonly<Record<string, string>>>, total: number, format: Format }
 
-/** Saves all users that match the filters as a file, and shows how far it is if that takes long. */
-export function ExportDialog ({ state, total, format, onClose }: ExportDialogProps) {
+/** Saves users as a file, and shows how far it is if that takes long. */
+export function ExportDialog ({ filters, total, format, onClose }: Exporting & { onClose: () => void }) {
   const { say } = useSpeech()
   const { client } = useSession()
   const notify = useNotify()
@@ -39,7 +34,7 @@ export function ExportDialog ({ state, total, format, onClose }: ExportDialogPro
     let inPart = 0
     let users = 0
     try {
-      for await (const bytes of exported(client, filterQuery(state), format, signal)) {
+      for await (const bytes of exportedInParts(client, filters, format, signal)) {
         users = count(bytes)
         part.push(bytes)
         inPart += bytes.length

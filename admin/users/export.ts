@@ -42,6 +42,33 @@ export async function * exported (
   }
 }
 
+/** As many users are named in one request. */
+const NAMED_TOGETHER = 100
+
+/** What asks for exactly these users, in as many requests as they need. */
+export function namedFilters (users: readonly Selected[]): Array<Record<string, string>> {
+  const ids = users.map(({ id }) => id)
+  return Array.from({ length: Math.ceil(ids.length / NAMED_TOGETHER) }, (_, i) =>
+    ({ ids: ids.slice(i * NAMED_TOGETHER, (i + 1) * NAMED_TOGETHER).join() }))
+}
+
+/** Several exports as one: a table has its header once. */
+export async function * exportedInParts (
+  client: Client,
+  filters: ReadonlyArray<Readonly<Record<string, string>>>,
+  format: Format,
+  signal: AbortSignal
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (const [i, filter] of filters.entries()) {
+    let hasHeader = i > 0 && format === 'csv'
+    for await (const bytes of exported(client, filter, format, signal)) {
+      const end = hasHeader ? bytes.indexOf(LINE_FEED) + 1 : 0
+      if (end > 0) hasHeader = false
+      if (!hasHeader) yield bytes.subarray(end)
+    }
+  }
+}
+
 /** The users of an export as lines of JSON, as far as a selection needs to know of them. */
 export async function readSelected (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Selected[]> {
   const decoder = new TextDecoder()

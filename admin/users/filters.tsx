@@ -5,7 +5,9 @@ import { focusHeading } from '../parts/dialog.tsx'
 import { RadioField, SelectField } from '../parts/field.tsx'
 import { isNarrow } from '../state/narrow.ts'
 import { useSpeech } from '../state/texts.ts'
-import { allBounds, boundLabel, boundsOf, type Bound, boundValue, shownBound, typedBound } from './bounds.ts'
+import {
+  allBounds, type Bound, boundLabel, boundsOf, boundValue, LAST_DAYS, relativeBound, shownBound, typedBound
+} from './bounds.ts'
 import { allColumns } from './columns.tsx'
 import { type ListState, sortable } from './query.ts'
 
@@ -126,6 +128,15 @@ export function Filters ({ capabilities, state, faults, total, onState }: Filter
         fault={faultOf('status')}
         options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
         onValue={(status) => onState(withFilter(state, 'status', status), false)}
+      />
+      <RadioField
+        label={say('users.createdAt')}
+        value={state.filters['createdAt[gte]'] ?? ''}
+        options={[
+          ['', say('users.any')],
+          ...LAST_DAYS.map((days) => [relativeBound(days), say('users.lastDays', { count: days })] as const)
+        ]}
+        onValue={(value) => onState(withFilter(state, 'createdAt[gte]', value), false)}
       />
       {boundsOf('createdAt', capabilities).map(control)}
       <SelectField

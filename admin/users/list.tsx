@@ -13,12 +13,12 @@ import { BulkDialog } from './bulk-dialog.tsx'
 import type { Selected } from './bulk.ts'
 import { allColumns, keepColumns, usualColumns } from './columns.tsx'
 import { NewUserLink } from './create.tsx'
-import { ExportDialog } from './export-dialog.tsx'
-import { exported, type Format, readSelected } from './export.ts'
-import { leftList } from './left-list.ts'
+import { ExportDialog, type Exporting } from './export-dialog.tsx'
+import { exported, namedFilters, readSelected } from './export.ts'
+import { lastImport, leftList } from './left-list.ts'
 import { filterQuery, type ListState, readState, writeState } from './query.ts'
 import { Results } from './results.tsx'
-import { type Selection, SelectionBar } from './selection.tsx'
+import { type Asked, type Selection, SelectionBar } from './selection.tsx'
 import { Toolbar } from './toolbar.tsx'
 
 /**
@@ -62,21 +62,23 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const state = readState(query, capabilities)
   const [selection, setSelection] = useState<Selection>(new Map())
   const [dialog, setDialog] = useState<'import' | null>(null)
-  const [format, setFormat] = useState<Format | null>(null)
+  const [exporting, setExporting] = useState<Exporting | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const [dropped, setDropped] = useState<File>()
   const isOver = useFileDrop(can('users:write') ? openImport : null)
   // What an import has made, while the person is asked about its deletion.
   const [undone, setUndone] = useState<readonly Selected[] | null>(null)
+  const [imported, setImported] = useState(lastImport.users)
   function openImport (file?: File): void {
     setDropped(file)
     setDialog('import')
   }
   const { page, limit, sort } = state
   const filter = filterQuery(state)
-  const asked = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
-  const loaded = useLoad(asked.toString(), async (signal) =>
-    (await client.get<Listed<User>>(`/users?${asked.toString()}`, { signal })).body)
-  const place = usePlace(query.toString(), asked.toString(), loaded.value !== null)
+  const wanted = new URLSearchParams({ ...filter, page: String(page), limit: String(limit), sort })
+  const loaded = useLoad(wanted.toString(), async (signal) =>
+    (await client.get<Listed<User>>(`/users?${wanted.toString()}`, { signal })).body)
+  const place = usePlace(query.toString(), wanted.toString(), loaded.value !== null)
   const total = loaded.value?.meta.total ?? 0
   const isCurrent = loaded.value !== null && !loaded.isStale
   // Typing makes no steps in the browser's history; choosing and turning pages do.
@@ -88,8 +90,8 @@ export function UserList ({ query }: { query: URLSearchParams }) {
   const hasFields = Object.keys(capabilities.fields.properties).length > 0
   const canExport = isCurrent && total > 0
   useCommand('import', can('users:write'), () => openImport())
-  useCommand('csv', canExport, () => setFormat('csv'))
-  useCommand('ndjson', canExport, () => setFormat('ndjson'))
+  useCommand('csv', canExport, () => setExporting({ format: 'csv', filters: [filter], total }))
+  useCommand('ndjson', canExport, () => setExporting({ format: 'ndjson', filters: [filter], total }))
   // A selection is of what was shown: a new search begins with none, before it is painted.
   useLayoutEffect(() => setSelection(new Map()), [JSON.stringify(filter)])
 
@@ -128,19 +130,21 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             keepColumns(columns)
             onState({ ...state, columns }, true)
           }}
-          onExport={setFormat}
+          onExport={(format) => setExporting({ format, filters: [filter], total })}
           onImport={can('users:write') ? () => openImport() : undefined}
+          onUndoImport={can('users:delete') && imported.length > 0 ? () => setUndone(imported) : undefined}
         />
         <WhenLoaded loaded={loaded}>
           {(found) => (
             <Results
               found={found}
-              isStale={loaded.isStale}
+              isStale={loaded.isStale || loaded.isLoading}
               state={state}
               columns={columns.filter(({ key }) => key === 'name' || shown.includes(key))}
               selection={selection}
               onState={onState}
               onSelection={setSelection}
+              onAsked={setAsked}
             />
           )}
         </WhenLoaded>
@@ -148,6 +152,9 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           selection={selection}
           onSelection={setSelection}
           kinds={hasFields ? ['suspend', 'activate', 'change', 'delete'] : ['suspend', 'activate', 'delete']}
+          asked={asked}
+          onAsked={setAsked}
+          onExport={(users) => setExporting({ format: 'csv', filters: namedFilters(users), total: users.length })}
           all={isCurrent
             ? { total, load: () => readSelected(exported(client, filter, 'ndjson', new AbortController().signal)) }
             : undefined}
@@ -156,9 +163,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         <Missing scopes={['users:write', 'users:delete']} />
       </div>
       {isOver && <p class='drop over'>{say('import.drop')}</p>}
-      {format !== null && (
-        <ExportDialog state={state} total={total} format={format} onClose={() => setFormat(null)} />
-      )}
+      {exporting !== null && <ExportDialog {...exporting} onClose={() => setExporting(null)} />}
       {dialog === 'import' && (
         <ImportDialog
           file={dropped}
@@ -166,9 +171,13 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             setDialog(null)
             if (isChanged) loaded.reload()
           }}
-          onUndo={(created) => {
+          onImported={(created) => {
+            lastImport.users = created
+            setImported(created)
+          }}
+          onUndo={() => {
             setDialog(null)
-            setUndone(created)
+            setUndone(lastImport.users)
           }}
         />
       )}
@@ -176,8 +185,10 @@ export function UserList ({ query }: { query: URLSearchParams }) {
         <BulkDialog
           kind='delete'
           users={undone}
-          onClose={() => {
+          onClose={(done) => {
             setUndone(null)
+            lastImport.users = imported.filter(({ id }) => done.every((each) => each.id !== id))
+            setImported(lastImport.users)
             loaded.reload()
           }}
         />

@@ -1,6 +1,6 @@
 import type { Capabilities } from '../api/types.ts'
 import { namedIn, withoutSecret } from '../state/pasted.ts'
-import { allBounds } from './bounds.ts'
+import { absoluteBound, allBounds } from './bounds.ts'
 
 const PAGE_SIZES = [20, 50, 100]
 const OF_EVERY_USER = ['createdAt', 'updatedAt', 'name', 'email']
@@ -81,11 +81,13 @@ const SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * search needs two letters or digits, or one of Han, Hangul or kana.
  */
 export function filterQuery ({ q, filters }: Pick<ListState, 'q' | 'filters'>): Record<string, string> {
+  const absolute = Object.fromEntries(Object.entries(filters).map(([name, value]) =>
+    [name, name === 'createdAt[gte]' ? absoluteBound(value) : value]))
   const named = namedIn(q)
-  if (named?.is === 'usr') return { ...filters, ids: named.text }
+  if (named?.is === 'usr') return { ...absolute, ids: named.text }
   const text = withoutSecret(q).trim()
   const seen = text.normalize('NFKD').replace(UNSEARCHED, '')
-  return { ...filters, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q: text }) }
+  return { ...absolute, ...((SYLLABLE.test(seen) || [...seen].length >= 2) && { q: text }) }
 }
 
 /** True if the list is narrowed by anything. */

@@ -1,12 +1,12 @@
 import type { Listed, User } from '../api/types.ts'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { hrefOf } from '../state/route.ts'
 import { useSession } from '../state/session.ts'
 import { type Speech, useSpeech } from '../state/texts.ts'
 import { filterQuery, isFiltered, type ListState, pageSizes, sortable } from './query.ts'
-import { type Selection, selectionColumn } from './selection.tsx'
+import { type Asked, type Selection, selectionColumn } from './selection.tsx'
 
 interface ResultsProps {
   found: Listed<User>
@@ -17,6 +17,7 @@ interface ResultsProps {
   selection: Selection
   onState: (state: ListState) => void
   onSelection: (selection: Selection) => void
+  onAsked: (asked: Asked) => void
 }
 
 /** A column with a heading that sorts by it. */
@@ -59,7 +60,7 @@ function moveFocus (event: KeyboardEvent): void {
 
 /** A page of users. */
 export function Results (props: ResultsProps) {
-  const { found: { data, meta: { total } }, isStale, state, columns, selection, onState, onSelection } = props
+  const { found: { data, meta: { total } }, isStale, state, columns, selection, onState, onSelection, onAsked } = props
   const speech = useSpeech()
   const { say } = speech
   const { capabilities, can } = useSession()
@@ -68,6 +69,14 @@ export function Results (props: ResultsProps) {
   const onSort = (sort: string): void => onState({ ...state, sort, page: 1 })
   const shown = columns.map((column) => sorts.includes(column.key) ? sorted(column, state, onSort, speech) : column)
   const canSelect = can('users:delete') || can('users:write')
+  const actions = actionsColumn<User>(say('page.actions'), ({ name }) => name, (user) => {
+    const change = user.status === 'active' ? 'suspend' : 'activate'
+    const ask = (kind: Asked['kind']) => () => onAsked({ kind, users: [user] })
+    const action = (kind: 'suspend' | 'activate' | 'delete') => ({
+      icon: kind, label: `${say(`bulk.${kind}`)}…`, isOff: isStale, isDanger: kind === 'delete', run: ask(kind)
+    })
+    return [...can('users:write') ? [action(change)] : [], ...can('users:delete') ? [action('delete')] : []]
+  })
   return (
     <>
       {total === 0 && (
@@ -120,7 +129,7 @@ export function Results (props: ResultsProps) {
             rowKey={({ id }) => id}
             rowHref={({ id }) => hrefOf(['users', id])}
             columns={canSelect
-              ? [selectionColumn(data, { selection, onSelection, isOff: isStale }, say), ...shown]
+              ? [selectionColumn(data, { selection, onSelection, isOff: isStale }, say), ...shown, actions]
               : shown}
           />
         </div>
@@ -132,7 +141,6 @@ export function Results (props: ResultsProps) {
           total={total}
           sizes={pageSizes(capabilities)}
           onPage={(page) => onState({ ...state, page })}
-          onSize={(limit) => onState({ ...state, limit, page: 1 })}
         />
       )}
     </>

@@ -1,7 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { User } from '../api/types.ts'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import type { Column } from '../parts/table.tsx'
 import { useOffers } from '../state/offers.ts'
 import { useSession } from '../state/session.ts'
@@ -55,10 +56,18 @@ export function selectionColumn<Row extends User> (
   }
 }
 
+/** What is to be done with some users, after a question. */
+export interface Asked { kind: BulkKind, users: readonly Selected[] }
+
 interface SelectionBarProps {
   selection: Selection
   onSelection: (selection: Selection) => void
   kinds: readonly BulkKind[]
+  /** What a row of the list has asked for. */
+  asked: Asked | null
+  onAsked: (asked: Asked | null) => void
+  /** Saves the selected users as a file. Absent: they can't be. */
+  onExport?: (users: readonly Selected[]) => void
   /** How many match what the list was asked for, and what loads them; absent: no more can be selected together. */
   all?: { total: number, load: () => Promise<readonly Selected[]> } | undefined
   /** Called after users were changed. */
@@ -70,15 +79,17 @@ function concerns (kind: BulkKind, { status }: Selected): boolean {
   return kind === 'suspend' ? status === 'active' : kind === 'activate' ? status === 'suspended' : true
 }
 
+const ICONS = {
+  delete: 'delete', restore: 'restore', suspend: 'suspend', activate: 'activate', change: 'edit'
+} as const satisfies Record<BulkKind, IconName>
+
 const scopeOf = (kind: BulkKind) => kind === 'delete' || kind === 'restore' ? 'users:delete' : 'users:write'
 
-interface Asked { kind: BulkKind, users: readonly Selected[] }
-
 /** What can be done with the users that are selected. It comes after them, so that none moves when it appears. */
-export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }: SelectionBarProps) {
+export function SelectionBar (props: SelectionBarProps) {
+  const { selection, onSelection, kinds, asked, onAsked: setAsked, onExport, all, onChanged } = props
   const { say } = useSpeech()
   const { can } = useSession()
-  const [asked, setAsked] = useState<Asked | null>(null)
   const { error, isBusy, run } = useAction()
   const bar = useRef<HTMLDivElement>(null)
   const users = [...selection.values()]
@@ -130,6 +141,9 @@ export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }:
             {say('users.clear')}
           </button>
           <span class='space' />
+          {onExport !== undefined && (
+            <button type='button' onClick={() => onExport(users)}><Icon name='export' />{say('users.export')}</button>
+          )}
           {offers.map(({ kind, isOff, run }) => (
             <button
               key={kind}
@@ -138,7 +152,7 @@ export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }:
               disabled={isOff}
               onClick={run}
             >
-              {say(`bulk.${kind}`)}…
+              <Icon name={ICONS[kind]} />{say(`bulk.${kind}`)}…
             </button>
           ))}
           <Alert error={error} />
@@ -149,7 +163,7 @@ export function SelectionBar ({ selection, onSelection, kinds, all, onChanged }:
           key={asked.kind}
           kind={asked.kind}
           users={asked.users}
-          onRestore={(users) => setAsked({ kind: 'restore', users })}
+          onUndo={(kind, users) => setAsked({ kind, users })}
           onClose={(done, meanwhile) => {
             setAsked(null)
             if (done.length + meanwhile.length === 0) return

@@ -15,7 +15,7 @@ export function Status ({ user: { status, statusReason } }: { user: User }) {
   const { say } = useSpeech()
   const isActive = status === 'active'
   return (
-    <span class={`badge ${isActive ? 'on' : 'soon'}`} {...(statusReason !== null && { title: statusReason })}>
+    <span class={isActive ? 'dot' : 'badge soon'} {...(statusReason !== null && { title: statusReason })}>
       {say(isActive ? 'users.active' : 'users.suspended')}
     </span>
   )
@@ -32,7 +32,7 @@ interface StatusDialogProps {
 
 /** Suspends a user, or activates it, with a reason. */
 export function StatusDialog ({ stored: { body: user, etag }, onClose, onStored, onChanged }: StatusDialogProps) {
-  const { say, sayFault } = useSpeech()
+  const { say, sayError, sayFault } = useSpeech()
   const { client, can } = useSession()
   const notify = useNotify()
   const [reason, setReason] = useState('')
@@ -55,7 +55,20 @@ export function StatusDialog ({ stored: { body: user, etag }, onClose, onStored,
         onClose()
         // A key that may not read users gets no more than the version.
         onStored(can('users:read') ? answer : { ...answer, body: { ...user, ...change, ...answer.body } })
-        notify(say(suspends ? 'user.suspended' : 'user.activated', { name: user.name }))
+        const undo = async (): Promise<void> => {
+          const back = { status: user.status, statusReason: user.statusReason }
+          try {
+            onStored(await client.send<User>(
+              'PATCH', `/users/${user.id}`, { body: back, headers: { 'if-match': answer.etag ?? '*' } }
+            ))
+            notify(say(suspends ? 'user.activated' : 'user.suspended', { name: user.name }))
+          } catch (error) {
+            notify(sayError(error))
+          }
+        }
+        notify(say(suspends ? 'user.suspended' : 'user.activated', { name: user.name }), {
+          ...(can('users:read') && { action: { label: say('page.undo'), run: undo } })
+        })
       } catch (error) {
         setFaults(faultsOf(error))
         if (!(error instanceof ApiError) || error.status !== 412) throw error

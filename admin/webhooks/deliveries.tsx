@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Delivery, Webhook } from '../api/types.ts'
-import { Subject } from '../events/table.tsx'
-import { Ago } from '../parts/ago.tsx'
+import { Subject, subjectName } from '../events/table.tsx'
 import { Alert, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { type Column, Table } from '../parts/table.tsx'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { useLoad } from '../state/load.ts'
 import { useNotify } from '../state/notices.ts'
 import { usePages } from '../state/pages.ts'
@@ -14,24 +13,10 @@ import { DeliveryDialog } from './delivery.tsx'
 import { eventsOf } from './events.ts'
 import { RetryAll } from './retry-all.tsx'
 import { isOnItsWay, pauseAfter } from './retry.ts'
-import { DeliveryStatus, sayResult } from './status.tsx'
+import { DeliveryLine } from './status.tsx'
 
-/** What came of the last attempt, and how many there were. */
-function LastAttempt ({ attempts }: { attempts: Delivery['attempts'] }) {
-  const speech = useSpeech()
-  const { say } = speech
-  const last = attempts[attempts.length - 1]
-  if (last === undefined) return null
-  return (
-    <>
-      {say('hooks.result', { result: sayResult(speech, last), milliseconds: last.milliseconds })}
-      <span class='muted'>
-        {' · '}<Ago moment={last.at} />
-        {attempts.length > 1 && <> · {say('hooks.tries', { count: attempts.length })}</>}
-      </span>
-    </>
-  )
-}
+/** What deliveries are narrowed by. */
+const TABS = ['', 'pending', 'failed', 'succeeded'] as const
 
 interface DeliveriesProps {
   webhook: Webhook
@@ -46,7 +31,8 @@ export function Deliveries ({ webhook, onSettled }: DeliveriesProps) {
   const notify = useNotify()
   const [open, setOpen] = useState<Delivery | 'all' | null>(null)
   const path = `/webhooks/${webhook.id}/deliveries`
-  const { loaded, pager } = usePages<Delivery>(path)
+  const [tab, setTab] = useState<typeof TABS[number]>('')
+  const { loaded, pager } = usePages<Delivery>(path, tab === '' ? {} : { filter: { status: tab } })
   const { error, isBusy, run } = useAction()
   const shown = loaded.value?.data ?? []
   const coming = webhook.enabled ? shown.filter(isOnItsWay).length : 0
@@ -73,7 +59,11 @@ export function Deliveries ({ webhook, onSettled }: DeliveriesProps) {
       loaded.reload()
     })
   }
-  const column = (key: 'event' | 'status' | 'last' | 'next', cell: Column<Delivery>['cell']): Column<Delivery> =>
+  const nameOf = ({ event: id }: Delivery): string => {
+    const event = events?.get(id)
+    return event === undefined ? id : subjectName(event)
+  }
+  const column = (key: 'event' | 'last', cell: Column<Delivery>['cell']): Column<Delivery> =>
     ({ key, label: say(`hooks.${key}`), heading: say(`hooks.${key}`), cell })
   const columns: Array<Column<Delivery>> = [
     column('event', ({ type, event: id }) => {
@@ -81,46 +71,43 @@ export function Deliveries ({ webhook, onSettled }: DeliveriesProps) {
       const about = event === undefined ? <code class='muted'>{id}</code> : <Subject event={event} />
       return <><code>{type}</code> {about}</>
     }),
-    column('status', (delivery) => <DeliveryStatus delivery={delivery} />),
-    column('last', ({ attempts }) => <LastAttempt attempts={attempts} />),
-    column('next', ({ nextAttemptAt }) => {
-      if (nextAttemptAt === undefined) return ''
-      return Date.parse(nextAttemptAt) > Date.now() ? <Ago moment={nextAttemptAt} /> : say('hooks.due')
-    }),
-    {
-      key: 'actions',
-      label: say('page.actions'),
-      heading: <span class='visually-hidden'>{say('page.actions')}</span>,
-      cell: (delivery) => (
-        <span class='bar'>
-          <button type='button' class='small' onClick={() => setOpen(delivery)}>
-            {say('hooks.details')}<span class='visually-hidden'>: {delivery.event}</span>
-          </button>
-          {can('webhooks:write') && (
-            <button type='button' class='small' disabled={isBusy} onClick={() => retry(delivery)}>
-              {say('hooks.retry')}<span class='visually-hidden'>: {delivery.event}</span>
-            </button>
-          )}
-        </span>
-      )
-    }
+    column('last', (delivery) => <DeliveryLine delivery={delivery} />),
+    actionsColumn<Delivery>(say('page.actions'), (delivery) => `${delivery.type} ${nameOf(delivery)}`, (delivery) => [
+      { icon: 'details', label: `${say('hooks.details')}…`, run: () => setOpen(delivery) },
+      ...can('webhooks:write')
+        ? [{ icon: 'rotate', label: say('hooks.retry'), isOff: isBusy, run: () => retry(delivery) } as const]
+        : []
+    ])
   ]
   return (
     <>
       <div class='bar'>
         <h2>{say('hooks.deliveries')}</h2>
         <span class='space' />
-        {can('webhooks:write') && shown.length > 0 && (
+        {can('webhooks:write') && (shown.length > 0 || tab !== '') && (
           <button type='button' onClick={() => setOpen('all')}>{say('hooks.retryAll')}…</button>
         )}
+      </div>
+      <div class='tabs' role='group' aria-label={say('hooks.deliveries')}>
+        {TABS.map((each) => (
+          <button key={each} type='button' aria-pressed={each === tab} onClick={() => setTab(each)}>
+            {say(each === '' ? 'hooks.every' : `hooks.${each}`)}
+          </button>
+        ))}
       </div>
       <Alert error={error} />
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
-          ? <p class='empty'>{say('hooks.noDeliveries')}</p>
+          ? <p class='empty'>{say(tab === '' ? 'hooks.noDeliveries' : 'hooks.noneSuch')}</p>
           : (
             <>
-              <Table label={say('hooks.deliveries')} rows={data} rowKey={({ id }) => id} columns={columns} />
+              <Table
+                label={say('hooks.deliveries')}
+                look='deliveries'
+                rows={data}
+                rowKey={({ id }) => id}
+                columns={columns}
+              />
               <Pager {...pager} total={total} />
             </>
             )}

@@ -43,7 +43,17 @@ export function DeliveryDialog ({ delivery, onClose }: { delivery: Delivery, onC
       <h3>{say('hooks.attempts')}</h3>
       {attempts.length === 0 && <p>{say('hooks.noAttempts')}</p>}
       <ol class='attempts'>
-        {attempts.map((attempt) => <li key={attempt.at}>{sayAttempt(speech, attempt)}</li>)}
+        {attempts.map((attempt) => (
+          <li key={attempt.at}>
+            {sayAttempt(speech, attempt)}
+            {attempt.response !== undefined && (
+              <>
+                <span class='visually-hidden'>{say('hooks.response')}</span>
+                <pre class='payload'>{attempt.response}</pre>
+              </>
+            )}
+          </li>
+        ))}
       </ol>
       {type === TEST
         ? <p>{say('hooks.testPayload')}</p>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../api/types.ts'
 import { Needs, WhenLoaded } from '../parts/feedback.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { Table } from '../parts/table.tsx'
 import { usePages } from '../state/pages.ts'
@@ -28,7 +29,9 @@ export function WebhookList () {
       <div class='tools'>
         <span class='space' />
         <Needs scope='webhooks:write'>
-          <button type='button' class='primary' onClick={() => setOpen(true)}>{say('hooks.new')}</button>
+          <button type='button' class='primary' onClick={() => setOpen(true)}>
+            <Icon name='add' />{say('hooks.new')}
+          </button>
         </Needs>
       </div>
       <WhenLoaded loaded={loaded}>

@@ -1,4 +1,5 @@
 import type { Attempt, Delivery, Webhook } from '../api/types.ts'
+import { Ago } from '../parts/ago.tsx'
 import { type Speech, useSpeech } from '../state/texts.ts'
 
 /** Why there was no answer, as the API names it. */
@@ -22,17 +23,42 @@ export function sayAttempt (speech: Speech, attempt: Attempt): string {
   return speech.say('hooks.attempt', { when: speech.time(at), result: sayResult(speech, attempt), milliseconds })
 }
 
-const BADGES = { pending: 'soon', succeeded: 'on', failed: 'off' }
+const BADGES = { pending: 'badge soon', succeeded: 'dot', failed: 'badge bad' }
 
 /** What became of a delivery; of one that has failed and is tried again by itself, when. */
 export function DeliveryStatus ({ delivery: { status, attempts, nextAttemptAt } }: { delivery: Delivery }) {
   const { say, ago } = useSpeech()
   const isLater = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) > Date.now()
   return (
-    <span class={`badge ${BADGES[status]}`}>
+    <span class={BADGES[status]}>
       {status === 'pending' && attempts.length > 0 && isLater
         ? say('hooks.willTry', { count: attempts.length, when: ago(nextAttemptAt) })
         : say(`hooks.${status}`)}
+    </span>
+  )
+}
+
+/** What came of a delivery so far, in one line: the answer, how long it took, when, and what comes next. */
+export function DeliveryLine ({ delivery }: { delivery: Delivery }) {
+  const speech = useSpeech()
+  const { say, ago } = speech
+  const { attempts, status, nextAttemptAt } = delivery
+  const last = attempts[attempts.length - 1]
+  if (last === undefined) return <DeliveryStatus delivery={delivery} />
+  const isSuccess = status === 'succeeded'
+  const nextOf = (at: string): string =>
+    Date.parse(at) > Date.now() ? say('hooks.nextIn', { when: ago(at, true) }) : say('hooks.due')
+  const next = nextAttemptAt === undefined ? '' : nextOf(nextAttemptAt)
+  return (
+    <span class='delivery'>
+      <span class={isSuccess ? 'dot' : 'badge bad'} title={sayResult(speech, last)}>
+        {last.status ?? sayResult(speech, last)}
+      </span>
+      <span class='muted'>
+        {say('hooks.took', { milliseconds: last.milliseconds })} · <Ago moment={last.at} isShort />
+        {(attempts.length > 1 || !isSuccess) && ` · ${say('hooks.attemptNo', { count: attempts.length })}`}
+        {next !== '' && `, ${next}`}
+      </span>
     </span>
   )
 }
@@ -42,9 +68,9 @@ export function WebhookStatus ({ webhook: { enabled, disabledReason, failingSinc
   const { say, time } = useSpeech()
   if (!enabled) {
     const text = disabledReason === undefined ? 'hooks.disabled' : `hooks.${disabledReason}` as const
-    return <span class='badge off'>{say(text)}</span>
+    return <span class={disabledReason === undefined ? 'badge' : 'badge bad'}>{say(text)}</span>
   }
   return failingSince === undefined
-    ? <span class='badge on'>{say('hooks.enabled')}</span>
-    : <span class='badge soon'>{say('hooks.failingSince', { when: time(failingSince) })}</span>
+    ? <span class='dot'>{say('hooks.enabled')}</span>
+    : <span class='badge bad'>{say('hooks.failingSince', { when: time(failingSince) })}</span>
 }

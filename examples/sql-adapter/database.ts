@@ -68,7 +68,7 @@ function queryOn (runner: Runner, stored: (value: unknown) => unknown): Query {
 
 export const reading = (runner: Runner): Query => queryOn(runner, (value) => isText(value) ? value : null)
 export const writing = (runner: Runner): Query => queryOn(runner, (value) => {
-  if (!isText(value)) throw new StorageError('fault', 'a text can not be stored')
+  if (!isText(value)) throw new StorageError('fault', 'a text cannot be stored')
   return value
 })
 

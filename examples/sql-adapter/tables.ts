@@ -8,7 +8,7 @@ export const MEMBERS: Record<Listed, readonly string[]> = {
   apiKeys: ['start', 'rotatedFrom'],
   keyUses: ['day'],
   webhooks: [],
-  deliveries: ['event', 'dueAt', 'createdAt'],
+  deliveries: ['event', 'status', 'dueAt', 'createdAt'],
   idempotency: ['expiresAt'],
   marks: []
 }

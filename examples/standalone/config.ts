@@ -36,7 +36,7 @@ function withFiles (env: NodeJS.ProcessEnv, problems: string[]): NodeJS.ProcessE
   for (const name of IN_FILES) {
     const path = env[fileVariable(name)]
     if (path === undefined || path === '') continue
-    if (env[name] !== undefined) problems.push(`${name} and ${fileVariable(name)} can not both be set`)
+    if (env[name] !== undefined) problems.push(`${name} and ${fileVariable(name)} cannot both be set`)
     try {
       found[name] = readFileSync(path, 'utf8').trim()
     } catch {

@@ -85,7 +85,7 @@ export const variables = {
   WEBHOOK_NETWORKS: matching(NETWORKS, 'networks such as 10.1.0.0/16, separated by commas'),
 
   ADMIN_PAGE: flag(true),
-  ADMIN_TITLE: matching(TITLE, 'at most 60 characters in one line, without a blank at the ends'),
+  ADMIN_TITLE: matching(TITLE, 'at most 60 characters in one line, without spaces at the ends'),
   ADMIN_LOGO_FILE: path('the path of an SVG, PNG, JPEG, WebP or GIF of at most 32 KiB'),
   METRICS_ENABLED: flag(false),
   LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

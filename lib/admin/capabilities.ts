@@ -10,8 +10,8 @@ export interface Offer {
   webhooks: boolean
   /** True if users, keys and events belong to tenants. */
   tenants: boolean
-  /** True if deleted users can be restored. */
-  trash: boolean
+  /** How many seconds deleted users are kept, who can be restored; null: they are not kept. */
+  trash: number | null
   /** True if writes need `If-Match`. */
   requireIfMatch: boolean
   pageSize: PageSize
@@ -35,6 +35,8 @@ export interface Capabilities {
   }
   offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
+  /** How many seconds deleted users are kept. Absent: they are not kept. */
+  trashRetention?: number
   pageSize: PageSize
   /** The host's own scopes, and what each allows. */
   scopes: Readonly<Record<string, string>>
@@ -57,8 +59,9 @@ export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer):
       ...(expiresAt !== null && { expiresAt }),
       ...(principal.tenant !== undefined && { tenant: principal.tenant })
     },
-    offers: { apiKeys, events, webhooks, tenants, trash },
+    offers: { apiKeys, events, webhooks, tenants, trash: trash !== null },
     requireIfMatch,
+    ...(trash !== null && { trashRetention: trash }),
     pageSize,
     scopes,
     fields: { properties: fields.properties, required: fields.required },

@@ -34,12 +34,12 @@ export const adminOptionTable = {
   /** Name of the decorator whose users the page shows. */
   users: defaulted<string>('users', identifier),
   /**
-   * What the page is called: where people sign in, at the top, and on the tab of the browser. 1 to 60 characters. By
-   * default the text `page.title`, and no name at the top.
+   * The name of the page, at the top and on the tab of the browser. 1 to 60 characters. By default `Users` and the host
+   * of its address.
    */
   title: optional<string>({
     schema: Type.String({ minLength: 1, maxLength: 60, pattern: '^(?!\\s)[^\\x00-\\x1f\\x7f]*(?<!\\s)$' }),
-    message: 'must be 1 to 60 characters in one line, without a blank at the ends'
+    message: 'must be 1 to 60 characters in one line, without spaces at the ends'
   }),
   /**
    * An image beside the title, and on the tab of the browser: the bytes of an SVG, PNG, JPEG, WebP or GIF, the text of
@@ -60,14 +60,14 @@ export const adminOptionTable = {
    */
   session: optional<{ signIn?: string }>({
     schema: Type.Object({ signIn: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false }),
-    message: 'must be an object, optionally with signIn, an address'
+    message: 'must be an object, optionally with the address of a sign-in page as signIn'
   }),
   /** Texts in another language, or in other words. Absent texts stay in English. */
   texts: converted<Partial<Texts>, Texts>(
     (given = {}) => ({ ...english, ...Object.fromEntries(Object.entries(given).filter(([name]) => isTextName(name))) }),
     {
       schema: Type.Record(Type.String(), text),
-      message: 'must be an object of texts: strings, or plural forms with other'
+      message: 'must be an object of texts: strings, or plural forms that include other'
     }
   ),
   /** The language of the texts, as HTML and `Intl` name it (BCP 47). */

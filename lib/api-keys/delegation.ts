@@ -58,12 +58,12 @@ function hasOwnLimit ({ rateLimit: own, usualLimit }: Delegation, { rateLimit }:
  */
 export function requireOwnBounds (delegation: Delegation, bounds: KeyBounds, isInput: boolean): void {
   const faults = [
-    { member: 'addresses', isOwn: hasOwnAddresses, detail: 'must lie within the addresses of the API key that asks' },
-    { member: 'rateLimit', isOwn: hasOwnLimit, detail: 'must allow no more than the limit of the API key that asks' }
+    { member: 'addresses', isOwn: hasOwnAddresses, detail: 'must lie within the addresses of the caller’s API key' },
+    { member: 'rateLimit', isOwn: hasOwnLimit, detail: 'must allow no more than the limit of the caller’s API key' }
   ].filter(({ isOwn }) => !isOwn(delegation, bounds))
   if (faults.length === 0) return
   throw insufficientScope([], {
-    detail: 'An API key can only give addresses and a limit within its own.',
+    detail: 'An API key can only grant addresses and a limit within its own.',
     errors: faults.map(({ member, detail }) => ({
       pointer: isInput ? `/${member}` : '', code: 'beyond_caller', detail
     }))
@@ -85,9 +85,9 @@ export function requireOwnScopes (
 ): void {
   const beyond = scopes.flatMap((scope, i) => own.includes(scope) ? [] : [i])
   if (beyond.length === 0) return
-  const detail = 'must be a scope of the API key that asks'
+  const detail = 'must be a scope that the caller has'
   throw insufficientScope(scopes, {
-    detail: 'An API key can only give scopes that it has itself.',
+    detail: 'An API key can only grant scopes that it has itself.',
     errors: beyond.map((i) => ({ pointer: pointerOf(i), code: 'beyond_caller', detail }))
   })
 }
@@ -97,16 +97,16 @@ export function requireNoStronger ({ scopes: own }: Delegation, scopes: readonly
   if (scopes.every((scope) => own.includes(scope))) return
   throw insufficientScope([], {
     detail: 'An API key can only revoke keys whose scopes it has itself.',
-    errors: [{ pointer: '', code: 'beyond_caller', detail: 'must have no scope that the API key that asks lacks' }]
+    errors: [{ pointer: '', code: 'beyond_caller', detail: 'must have no scope that the caller lacks' }]
   })
 }
 
 /** @throws UsersError `insufficient_scope` if a key would outlive the caller's */
 export function requireOwnExpiry ({ expiresAt: own }: Delegation, expiresAt: string | null, pointer: string): void {
   if (earlier(own, expiresAt) === expiresAt) return
-  const detail = 'must not be later than the expiry of the API key that asks'
+  const detail = 'must not be later than the expiry of the caller’s API key'
   throw insufficientScope([], {
-    detail: 'A key can not live longer than the key or session that creates it.',
+    detail: 'A key cannot outlive the key or session that creates it.',
     errors: [{ pointer, code: 'beyond_caller', detail }]
   })
 }

@@ -36,20 +36,20 @@ export function isCallerName (value: unknown): value is string | null | undefine
 function problemOf (answer: unknown, tenants: boolean): string | null {
   if (typeof answer !== 'object' || answer === null) return 'is neither an object nor null'
   const { id, name, scopes, expiresAt = null, tenant }: Record<keyof HostPrincipal, unknown> = Object(answer)
-  if (!isCallerId(id)) return 'has no id: it must be a text that is not empty'
-  if (!isCallerName(name)) return `has a wrong name: it must be a text of 1 to ${NAME_MAX} characters, or null`
+  if (!isCallerId(id)) return 'has no id: it must be a non-empty string'
+  if (!isCallerName(name)) return `has an invalid name: it must be a string of 1 to ${NAME_MAX} characters, or null`
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string')) {
-    return 'has no scopes: they must be a list of texts'
+    return 'has no scopes: they must be an array of strings'
   }
   if ('expiresAt' in answer && answer.expiresAt === undefined) {
-    return 'has expiresAt: undefined: it must be a date as text, or null for a token that never expires'
+    return 'has an undefined expiresAt: it must be a date string, or null for a token that never expires'
   }
   if (expiresAt !== null && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
-    return 'has a wrong expiresAt: it must be a date as text, or null'
+    return 'has an invalid expiresAt: it must be a date string, or null'
   }
   if (!tenants) return tenant === undefined || tenant === null ? null : 'has a tenant: set the option tenants'
-  if (tenant === undefined) return "has no tenant: it must be the name of one, or null for the platform's callers"
-  return tenant === null || isTenant(tenant) ? null : 'has a tenant that is no name of one'
+  if (tenant === undefined) return "has no tenant: it must be the name of a tenant, or null for the platform's callers"
+  return tenant === null || isTenant(tenant) ? null : 'has a tenant that is not a valid name'
 }
 
 export function cannotBeChecked (cause: Error): UsersError {
@@ -60,5 +60,5 @@ export function cannotBeChecked (cause: Error): UsersError {
 /** @throws UsersError `storage_unavailable` for any other answer; the log says what is wrong with it */
 export function requireHostPrincipal (answer: unknown, tenants: boolean): asserts answer is HostPrincipal {
   const problem = problemOf(answer, tenants)
-  if (problem !== null) throw cannotBeChecked(new TypeError(`the answer of authenticate ${problem}`))
+  if (problem !== null) throw cannotBeChecked(new TypeError(`the result of authenticate ${problem}`))
 }

@@ -41,7 +41,7 @@ export type RotateOptions = Static<typeof rotateBody>
 const revokeBody = Type.Object({ successors: Type.Optional(Type.Boolean()) }, { additionalProperties: false })
 const readRevocation = bodyReader(revokeBody)
 
-/** `successors`: also revoke every key that came from it by rotation, directly or indirectly. */
+/** `successors`: also revoke every key that was created by rotating it, directly or indirectly. */
 export type RevokeOptions = Static<typeof revokeBody>
 
 /** The input for a new key. */
@@ -160,5 +160,5 @@ export function checkRevokeOptions (options: unknown): boolean {
 /** The query parameters of revocations. */
 export const revokeParameters: Parameters = {
   force: flagParameter('Revoke even the last key that can manage keys.'),
-  successors: flagParameter('Also revoke every key that came from it by rotation.')
+  successors: flagParameter('Also revoke every key that was created by rotating it.')
 }

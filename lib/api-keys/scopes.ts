@@ -20,8 +20,8 @@ export type Scope = typeof SCOPES[number] | (keyof HostScopes & string)
 const HOST_SCOPE = /^[a-z][a-z0-9._-]{0,39}(?::[a-z0-9][a-z0-9._-]{0,39}){1,3}$/
 /** How scopes of ours begin, now or later. */
 const OURS = /^(?:users|keys|events|webhooks|tenants|groups|scim):/
-export const HOST_SCOPE_FORM = 'must be as orders:read, of a to z, 0 to 9, . _ and -, each part at most 40 ' +
-  'characters, and must not begin as a scope of fastify-users: users, keys, events, webhooks, tenants, groups or scim'
+export const HOST_SCOPE_FORM = 'must look like orders:read, with parts of a to z, 0 to 9, . _ and -, each at most 40 ' +
+  'characters, and must not begin like a scope of fastify-users: users, keys, events, webhooks, tenants, groups or scim'
 
 /** True for a text that can be a scope of the host's own. */
 export const isHostScope = (text: string): boolean => HOST_SCOPE.test(text) && !OURS.test(text)

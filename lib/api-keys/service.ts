@@ -99,8 +99,8 @@ export function createApiKeysService (options: ApiKeysServiceOptions) {
   ): Promise<void> {
     const known = await fromStorage(() => apiKeys.find({ id }, tenant))
     if (known === null || known.start === record?.start) return
-    const made = `The first request with this Idempotency-Key made the API key ${id}`
-    throw new UsersError('api_key_exists', { detail: `${made}, whose text is not shown again. Rotate or revoke it.` })
+    const made = `The first request with this Idempotency-Key created the API key ${id}`
+    throw new UsersError('api_key_exists', { detail: `${made}, which cannot be shown again. Rotate or revoke it.` })
   }
 
   /**

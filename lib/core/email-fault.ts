@@ -9,7 +9,7 @@ const LABEL_MAX = 63
 function named (character: string): string {
   if (/[!-/:-@[-`{-~]/.test(character)) return `"${character}"`
   const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  return character === ' ' ? 'a blank' : `U+${hex}`
+  return character === ' ' ? 'a space' : `U+${hex}`
 }
 
 /** The index of a dot without a label on one of its sides, or of a hyphen at an end of a label; -1: there is none. */
@@ -38,16 +38,16 @@ function problemOf (address: string): string {
   if (found !== undefined) {
     const isDomain = at !== -1 && wrong > at
     const advice = isDomain && LETTER.test(found) ? '; a domain beyond ASCII is written with xn--' : ''
-    return `it can't have ${named(found)} at place ${wrong + 1}${advice}`
+    return `it can't have ${named(found)} at position ${wrong + 1}${advice}`
   }
   if (at === -1) return 'it has no @'
   const [local, domain] = [characters.slice(0, at).join(''), characters.slice(at + 1).join('')]
-  if (local === '') return 'nothing is before its @'
-  if (domain === '') return 'nothing is behind its @'
+  if (local === '') return 'it has nothing before its @'
+  if (domain === '') return 'it has nothing after its @'
   const [inLocal, inDomain] = [misplaced(local, /\./), misplaced(domain, /[.-]/)]
   const place = inLocal !== -1 ? inLocal : inDomain === -1 ? -1 : at + 1 + inDomain
   const sign = characters[place]
-  return sign === undefined ? domainProblem(domain) : `it can't have ${named(sign)} at place ${place + 1}`
+  return sign === undefined ? domainProblem(domain) : `it can't have ${named(sign)} at position ${place + 1}`
 }
 
 /** The fault of a text that is no address: which character is wrong, and where, counted from 1. Never the text. */

@@ -8,17 +8,17 @@ export const errorTable = Object.freeze({
   validation_failed: {
     status: 400,
     title: 'Validation failed',
-    detail: 'The request has one or more faults; each is named in errors.'
+    detail: 'The request is not valid; errors lists every problem.'
   },
   url_not_allowed: {
     status: 400,
     title: 'URL not allowed',
-    detail: 'A webhook needs an https URL that leads to public addresses alone.'
+    detail: 'A webhook needs an https URL that leads only to public addresses.'
   },
   position_unknown: {
     status: 400,
     title: 'Position unknown',
-    detail: 'No event of this log has this id, such as after a backup was restored. Read on from the oldest one.'
+    detail: 'The event log has no event with this id; a backup may have been restored. Continue from the oldest event.'
   },
   malformed_json: {
     status: 400,
@@ -43,7 +43,7 @@ export const errorTable = Object.freeze({
   tenant_forbidden: {
     status: 403,
     title: 'Tenant forbidden',
-    detail: 'The API key belongs to another tenant than the one that the request names.'
+    detail: 'The request names a tenant that the API key does not belong to.'
   },
   not_found: {
     status: 404,
@@ -88,17 +88,17 @@ export const errorTable = Object.freeze({
   field_taken: {
     status: 409,
     title: 'Value already in use',
-    detail: 'Another user has this value of a unique field.'
+    detail: 'Another user has the same value in a unique field.'
   },
   revert_conflict: {
     status: 409,
     title: 'Revert conflict',
-    detail: 'The user was changed since: a member is not what the event made it.'
+    detail: 'The user has changed since then: a member no longer has the value that the event gave it.'
   },
   batch_failed: {
     status: 409,
     title: 'Batch failed',
-    detail: 'An operation of the batch failed, so that none was made; errors name it.'
+    detail: 'One operation of the batch failed, so none was applied; errors names the failed one.'
   },
   idempotency_in_progress: {
     status: 409,
@@ -107,33 +107,33 @@ export const errorTable = Object.freeze({
   },
   api_key_exists: {
     status: 409,
-    title: 'API key made before',
-    detail: 'The first request with this Idempotency-Key made an API key, whose text is not shown again.'
+    title: 'API key already created',
+    detail: 'The first request with this Idempotency-Key created an API key, which cannot be shown again.'
   },
   api_key_inactive: {
     status: 409,
     title: 'API key not active',
-    detail: 'The API key is expired or revoked.'
+    detail: 'The API key has expired or was revoked.'
   },
   too_many_webhooks: {
     status: 409,
     title: 'Too many webhooks',
-    detail: 'There are as many webhooks as there may be. Delete one that is no longer needed.'
+    detail: 'The maximum number of webhooks is reached. Delete one that is no longer needed.'
   },
   last_admin_key: {
     status: 409,
     title: 'Last administrative key',
-    detail: 'No other active key could give the scopes of this one.'
+    detail: 'No other active key can grant the scopes of this one.'
   },
   events_expired: {
     status: 410,
     title: 'Events expired',
-    detail: 'Events that follow this one are no longer kept. Read on from the oldest one that is.'
+    detail: 'Events after this one are no longer kept. Continue from the oldest event.'
   },
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',
-    detail: 'The user has another version than the request asks for.'
+    detail: 'The user does not have the version that the request requires.'
   },
   body_too_large: {
     status: 413,
@@ -143,12 +143,12 @@ export const errorTable = Object.freeze({
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'The request body must be of a type that the response names, in UTF-8, without a content coding.'
+    detail: 'The request body must have a media type that the response lists, in UTF-8, without a content coding.'
   },
   idempotency_key_reused: {
     status: 422,
     title: 'Idempotency key reused',
-    detail: 'This Idempotency-Key was sent with another request body before.'
+    detail: 'This Idempotency-Key was already used with a different request body.'
   },
   precondition_required: {
     status: 428,
@@ -163,7 +163,7 @@ export const errorTable = Object.freeze({
   internal: {
     status: 500,
     title: 'Internal error',
-    detail: 'An unexpected error occurred. The log has it under the request id; in process, the error has it as cause.'
+    detail: 'An unexpected error occurred. The log shows it under the request id; in process, see its cause.'
   },
   storage_unavailable: {
     status: 503,

@@ -61,6 +61,6 @@ export class UsersError extends BaseError {
 /** A {@link UsersError} `validation_failed` with these faults. If there are too many: the first, and their number. */
 export function validationFailed (errors: readonly Fault[]): UsersError {
   if (errors.length <= FAULTS_MAX) return new UsersError('validation_failed', { errors })
-  const detail = `The request has ${errors.length} faults; the first ${FAULTS_MAX} are named in errors.`
+  const detail = `The request has ${errors.length} problems; errors lists the first ${FAULTS_MAX}.`
   return new UsersError('validation_failed', { detail, errors: errors.slice(0, FAULTS_MAX) })
 }

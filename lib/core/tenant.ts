@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts'
 export const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** What is wrong with another one. */
-export const TENANT_FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, a letter or digit first'
+export const TENANT_FORM = 'must be 1 to 64 characters of a-z, 0-9, _ and -, beginning with a letter or digit'
 
 export function isTenant (value: unknown): value is string {
   return typeof value === 'string' && TENANT.test(value)

@@ -41,7 +41,7 @@ export function checkName (text: string): CheckedText | FaultReason {
   const value = trimmed.normalize('NFC')
   if (CONTROL.test(value)) return BAD_CHARACTERS
   if (value === '') return { code: 'too_short', detail: 'must not be empty' }
-  if (!VISIBLE.test(value)) return { code: 'too_short', detail: 'must have a character that can be seen' }
+  if (!VISIBLE.test(value)) return { code: 'too_short', detail: 'must have at least one visible character' }
   if (!hasAtMost(value, NAME_MAX)) return TOO_LONG
   return { value, key: searchKey(value), words: wordsOf(value) }
 }

@@ -38,7 +38,7 @@ export function eventPresenter (
   }
 
   return (record) => {
-    const { id, type, timestamp, before, actor, requestId, tenant } = record
+    const { id, type, timestamp, before, actor, requestId, reverts, tenant } = record
     return Object({
       id,
       type,
@@ -47,6 +47,7 @@ export function eventPresenter (
       ...(before !== null && { before: beforeOf(record) }),
       actor: actor === null ? null : { type: actor.type, id: actor.id, name: actor.name },
       requestId,
+      ...(reverts !== undefined && { reverts }),
       ...(showsTenant && tenant !== undefined && { tenant })
     })
   }

@@ -145,7 +145,7 @@ function typesIn ({ type }: Query): readonly string[] | null {
 /** What is wrong between the order and where a page begins. */
 function orderFaults ({ order, after, before }: Query): Fault[] {
   if (order === 'desc' && after !== undefined) {
-    return [{ parameter: 'after', code: 'exclusive', detail: 'cannot be used with order=desc: use before' }]
+    return [{ parameter: 'after', code: 'exclusive', detail: 'cannot be used with order=desc: use before instead' }]
   }
   if (order !== 'desc' && before !== undefined) {
     return [{ parameter: 'before', code: 'exclusive', detail: 'can only be used with order=desc' }]
@@ -157,7 +157,7 @@ function orderFaults ({ order, after, before }: Query): Fault[] {
 function endlessFaults ({ order, until }: Query): Fault[] {
   const faulty = [...order === 'desc' ? ['order'] : [], ...until === undefined ? [] : ['until']]
   return faulty.map((parameter) =>
-    ({ parameter, code: 'exclusive', detail: 'cannot be used where events go on coming: read pages' }))
+    ({ parameter, code: 'exclusive', detail: 'cannot be used with a stream of events: read pages instead' }))
 }
 
 const momentOf = (value: unknown): string | null => typeof value === 'string' ? firstMillisecond(value) : null

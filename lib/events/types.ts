@@ -63,6 +63,8 @@ export type LoggedEvent<Type extends EventType = EventType, Fields = UserFields>
     readonly before?: Each extends UserChangeType
       ? Readonly<Partial<LoggedValues<Fields> & Pick<User<Fields>, 'status'>>>
       : never
+    /** The id of the event whose change is undone. Absent: it is no reversal. */
+    readonly reverts?: string
   }
 }[Type]
 

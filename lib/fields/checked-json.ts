@@ -54,11 +54,11 @@ export function copyJson (value: unknown, pointer: string, level: number, faults
     if (!Number.isFinite(value)) return fault('range', 'must be a finite number', value)
     // Larger whole numbers were rounded by the parser (RFC 7493 section 2.2).
     const isExact = !Number.isInteger(value) || Number.isSafeInteger(value)
-    if (!isExact) return fault('range', 'must be a number that JavaScript keeps exactly', value)
+    if (!isExact) return fault('range', 'must be a number that JavaScript can represent exactly', value)
     return value + 0
   }
   if (typeof value !== 'object' || !(Array.isArray(value) || isPlain(value))) {
-    return fault('type', 'must be a value of JSON', null)
+    return fault('type', 'must be a JSON value', null)
   }
   const empty = Array.isArray(value) ? [] : {}
   if (level > FIELDS_DEPTH_MAX) return fault('too_deep', `must not nest deeper than ${FIELDS_DEPTH_MAX} levels`, empty)

@@ -96,12 +96,12 @@ function readFilter (
   schema: JsonSchema | undefined,
   reserved: readonly string[]
 ): string | FilterKind[] {
-  if (schema === undefined) return `${option} names ${name}, which is no field`
-  if (reserved.includes(name)) return `${name} can not be ${option}: lists have a parameter of this name`
-  if (!isFilterable(name)) return `${name} can not be ${option}: its name must be 1 to 63 letters, digits and _`
+  if (schema === undefined) return `${option} names ${name}, which is not a field`
+  if (reserved.includes(name)) return `${name} cannot be ${option}: lists have a parameter of this name`
+  if (!isFilterable(name)) return `${name} cannot be ${option}: its name must be 1 to 63 letters, digits and _`
   const kind = kindWithoutNull(schema)
   return kind === null
-    ? `${name} can not be ${option}: its values must all be strings, or all numbers, or all booleans`
+    ? `${name} cannot be ${option}: its values must all be strings, or all numbers, or all booleans`
     : [kind]
 }
 
@@ -134,12 +134,12 @@ export function readFields (
     ...names.filter((name) => someSchema(Object(properties[name]), hasAny(REFERENCES)))
       .map((name) => `${name} refers to another schema: write that schema in its place`),
     ...names.filter((name) => someSchema(Object(asGiven[name]), hasAny(FUNCTIONS)))
-      .map((name) => `${name} has a refinement or a transform, which JSON Schema can not express: check it in a hook`),
+      .map((name) => `${name} has a refinement or a transform, which JSON Schema cannot express: check it in a hook`),
     ...Object.entries(others).filter(([keyword, value]) => !isAllowed(keyword, value))
-      .map(([keyword]) => `the outermost object can not have ${keyword}: use it inside a field`)
+      .map(([keyword]) => `the outermost object cannot have ${keyword}: use it inside a field`)
   ]
   for (const name of required) {
-    if (!names.includes(name)) problems.push(`required names ${name}, which is no field`)
+    if (!names.includes(name)) problems.push(`required names ${name}, which is not a field`)
   }
   const strict = Object.fromEntries(names.map((name) => [name, strictSchema(Object(properties[name]))]))
   const kinds = new Map<string, FilterKind>()
@@ -155,18 +155,18 @@ export function readFields (
   }
   for (const name of folded) {
     const kind = kinds.get(name)
-    if (kind !== undefined && kind !== 'string') problems.push(`${name} can not be folded: its values are no texts`)
+    if (kind !== undefined && kind !== 'string') problems.push(`${name} cannot be folded: its values are not strings`)
   }
   if (new Set(filtered).size < filtered.length) problems.push('filterable names a field more than once')
   const searched = searchable.map(({ field }) => field)
   for (const field of searched) {
-    if (!names.includes(field)) problems.push(`searchable names ${field}, which is no field`)
+    if (!names.includes(field)) problems.push(`searchable names ${field}, which is not a field`)
   }
   if (new Set(searched).size < searched.length) {
     problems.push('searchable names a field more than once')
   }
   for (const name of unique) {
-    if (kinds.get(name) === 'boolean') problems.push(`${name} can not be unique: it has two values`)
+    if (kinds.get(name) === 'boolean') problems.push(`${name} cannot be unique: it has two values`)
   }
   if (problems.length > 0) throw new TypeError(`fastify-users: wrong fields:\n- ${problems.join('\n- ')}`)
   return {

@@ -54,7 +54,7 @@ function copyGiven (members: Members, faults: Fault[]): JsonObject {
     return copyMembers(Object.entries(members).filter(([, value]) => value !== undefined), '', 1, faults)
   } catch {
     // A getter of the caller's threw.
-    faults.push({ pointer: '', code: 'type', detail: 'must be values of JSON' })
+    faults.push({ pointer: '', code: 'type', detail: 'must be JSON values' })
     return {}
   }
 }

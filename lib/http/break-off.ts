@@ -27,7 +27,7 @@ export function http2Stream (message: object): ServerHttp2Stream | null {
 }
 
 export function bodyBrokenOff (cause?: unknown): UsersError {
-  return new UsersError('malformed_json', { detail: 'The body was broken off.', cause })
+  return new UsersError('malformed_json', { detail: 'The request body ended before it was complete.', cause })
 }
 
 /**

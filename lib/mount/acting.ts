@@ -44,14 +44,14 @@ export function contextAs (actor: ActingAs, options: ActingOptions = {}): Contex
     return null
   }
   const right = {
-    id: isCallerId(id) ? id : refuse('id', 'a text that is not empty'),
-    name: isCallerName(name) ? name ?? null : refuse('name', `a text of 1 to ${NAME_MAX} characters, or null`),
+    id: isCallerId(id) ? id : refuse('id', 'a non-empty string'),
+    name: isCallerName(name) ? name ?? null : refuse('name', `a string of 1 to ${NAME_MAX} characters, or null`),
     type: typeof type === 'string' && TYPE.test(type)
       ? type
-      : refuse('type', '1 to 16 of a to z, 0 to 9 and _, a letter first'),
+      : refuse('type', '1 to 16 characters of a to z, 0 to 9 and _, beginning with a letter'),
     requestId: requestId === null || isCallerId(requestId)
       ? requestId
-      : refuse('requestId', 'a text that is not empty, or null')
+      : refuse('requestId', 'a non-empty string, or null')
   }
   if (right.id === null || right.type === null || faults.length > 0) throw validationFailed(faults)
   return Object.freeze({

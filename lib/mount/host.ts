@@ -18,7 +18,7 @@ export function requireFit (host: FastifyInstance, { decoratorName }: CheckedOpt
     throw new Error(`fastify-users: ${problem}`)
   }
   if (host.hasDecorator(decoratorName)) {
-    const problem = `app.${decoratorName} exists already: set another name with the option decoratorName`
+    const problem = `app.${decoratorName} already exists: set another name with the option decoratorName`
     throw new Error(`fastify-users: ${problem}`)
   }
 }
@@ -38,7 +38,7 @@ export function callerDecoration (host: FastifyInstance): (name: string) => void
     callerNames.set(host, named)
     if (named.has(name) || isStarted()) return
     if (host.hasRequestDecorator(name)) {
-      throw new Error(`fastify-users: request.${name} exists already: set another name with the option callerName`)
+      throw new Error(`fastify-users: request.${name} already exists: set another name with the option callerName`)
     }
     host.decorateRequest(name, null)
     named.add(name)
@@ -48,8 +48,8 @@ export function callerDecoration (host: FastifyInstance): (name: string) => void
 /** Warns, when the host starts, of a trustProxy that trusts nobody. */
 export function warnOfTrust (host: FastifyInstance, log: FastifyBaseLogger): void {
   if (typeof trustProxyOf(host) !== 'number') return
-  log.warn('the server’s trustProxy is a number, by which Fastify trusts no proxy since 5.12, so every client has ' +
-    'the address of the last proxy: name the addresses or networks of your proxies in its place')
+  log.warn('the server’s trustProxy is a number, and Fastify 5.12 and later then trust no proxy, so every client has ' +
+    'the address of the last proxy: set it to the addresses or networks of your proxies instead')
 }
 
 /** Makes the function that warns of the first request that came through a proxy, if the host trusts none. */
@@ -59,8 +59,8 @@ export function proxyWarning (host: FastifyInstance, log: FastifyBaseLogger): (s
   return (scope) => scope.addHook('onRequest', (request, _reply, done) => {
     if (!isSaid && request.headers['x-forwarded-for'] !== undefined) {
       isSaid = true
-      log.warn('a request has X-Forwarded-For, and the server trusts no proxy, so all clients of a proxy have its ' +
-        'address: limits.failures then refuses all for the wrong keys of one, and addresses of keys do not fit. Name ' +
+      log.warn('a request has X-Forwarded-For, but the server trusts no proxy, so all clients of a proxy have its ' +
+        'address: limits.failures then refuses all if one sends wrong keys, and addresses of keys do not match. Name ' +
         'the proxy in the option trustProxy of Fastify (TRUST_PROXY of the standalone service)')
     }
     done()

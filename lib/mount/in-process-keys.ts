@@ -32,7 +32,7 @@ export interface ApiKeyMethods {
   rotate (id: string, options?: RotateOptions): Promise<NewApiKey>
   /**
    * Revokes a key for good: immediately in this process, within `apiKeys.cache` seconds in others. A revoked key stays
-   * as it is. With `successors` every key that came from it by rotation is revoked in the same step, also one that is
+   * as it is. With `successors` every key that was created by rotating it is revoked in the same step, also one that is
    * being added at that moment.
    * @throws `validation_failed`, `api_key_not_found`, `storage_unavailable`
    */

@@ -76,7 +76,7 @@ export function keepMount (parts: MountParts): void {
       events: eventLog !== null,
       webhooks: routing.has('listWebhooks'),
       tenants: tenants !== null,
-      trash: options.trash !== null,
+      trash: options.trash?.retention ?? null,
       requireIfMatch,
       pageSize,
       fields,
@@ -109,6 +109,6 @@ export function requireMount (host: FastifyInstance, plugin: string, users: stri
   }
   const mount = mounts.get(host.getDecorator(users))
   if (mount !== undefined) return mount
-  throw new Error(`${plugin}: app.${users} is your own, or of another copy of fastify-users (npm ls fastify-users ` +
-    'shows them): import both plugins from the same copy, and name its decorator by the option users')
+  throw new Error(`${plugin}: app.${users} is your own, or from another copy of fastify-users (npm ls fastify-users ` +
+    'shows them): import both plugins from the same copy, and name its decorator in the option users')
 }

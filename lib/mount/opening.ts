@@ -43,10 +43,10 @@ export interface Opening {
 async function finish (first: Promise<void>, { storage, log, open, closing }: Opening): Promise<void> {
   const since = performance.now()
   const what = `fastify-users: ${storage.name}: the storage`
-  log.warn(`${what} takes long to open, as with a migration of many users: it goes on in the background, and ` +
+  log.warn(`${what} takes long to open, such as for a migration of many users: it continues in the background, and ` +
     'requests get 503 until it is open')
   const progress = setInterval(() => {
-    log.info(`${what} is still being opened, for ${Math.round((performance.now() - since) / 1000)} s`)
+    log.info(`${what} is still opening, after ${Math.round((performance.now() - since) / 1000)} s`)
   }, PROGRESS_MS).unref()
   try {
     for (let attempt = first; ; attempt = open()) {

@@ -21,7 +21,7 @@ export const keyOptions = {
   /** First part of API keys: 1 to 12 of `a-z`, `0-9`. A change ends all keys made before. */
   prefix: defaulted<string>(DEFAULT_KEY_PREFIX, {
     schema: Type.String({ pattern: KEY_PREFIX.source }),
-    message: 'must be 1 to 12 of a-z and 0-9'
+    message: 'must be 1 to 12 characters of a-z and 0-9'
   }),
   /**
    * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without it, keys are
@@ -57,7 +57,7 @@ export const apiKeyOptions = {
     {
       schema: Type.Array(Type.Union([staticKey, staticKeyObject])),
       message: 'must be a list of keys of at least 32 visible ASCII characters each, or of { key, name, scopes } ' +
-        'with scopes that are texts'
+        'with scopes as strings'
     }
   ),
   /**
@@ -127,7 +127,7 @@ export const fieldOptions = {
    */
   schema: required<FieldsJsonSchema | ZodFieldsSchema>({
     schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }),
-    message: 'must be a JSON Schema of an object, as Type.Object({ … }) of TypeBox makes it'
+    message: 'must be a JSON Schema of an object, such as Type.Object({ … }) of TypeBox'
   }),
   /**
    * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.

@@ -26,7 +26,7 @@ export const quota = {
 }
 export const hostScopes = {
   schema: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: NAME_MAX })),
-  message: `must name scopes with what each allows, in 1 to ${NAME_MAX} characters: { 'orders:read': 'Read orders' }`
+  message: `must map each scope to a description of 1 to ${NAME_MAX} characters: { 'orders:read': 'Read orders' }`
 }
 export const streamBounds = {
   schema: Type.Object({
@@ -42,7 +42,7 @@ export const counters = {
     cache: Type.Optional(Type.Integer({ minimum: 1 })),
     skipOnError: Type.Optional(Type.Boolean())
   }, CLOSED),
-  message: 'may have redis (a client of ioredis), store, nameSpace, cache and skipOnError of @fastify/rate-limit'
+  message: 'may only have redis (an ioredis client), store, nameSpace, cache and skipOnError of @fastify/rate-limit'
 }
 export const fieldNames = {
   schema: Type.Array(Type.String(), { uniqueItems: true }),

@@ -39,7 +39,7 @@ export const optionTable = {
   /** Path of the routes; prefixes of outer scopes come before it. */
   prefix: converted<string, string>((given = '/v1') => given.replace(/\/+$/, ''), {
     schema: Type.String({ pattern: "^(?:/[A-Za-z0-9._~!$&'()*+,=:@-]+)*/*$" }),
-    message: 'must be a path that begins with /, of characters that a URI path has without escapes'
+    message: 'must be a path that begins with /, of characters that a URI path may contain unescaped'
   }),
   /** Name of the decorator on the Fastify instance. */
   decoratorName: defaulted<string>('users', identifier),
@@ -115,7 +115,7 @@ export const optionTable = {
       sunset: Type.Optional(moment),
       link: Type.Optional(Type.String({ pattern: '^[!#-;=?-\\[\\]_a-z~%]+$' }))
     }, CLOSED),
-    message: 'must be { since, sunset, link }, dates as Date or ISO 8601 text, link a URI'
+    message: 'must be { since, sunset, link }, with dates as Date or ISO 8601 strings, and a URI as link'
   }),
   /** As in Fastify's `register`. */
   logLevel,
@@ -139,7 +139,7 @@ function problemsBetween (options: UsersOptions): string[] {
       'apiKeys.static has a key with a member that is undefined: give it a value, or leave it out'],
     [options.tenants === true && (options.apiKeys?.static ?? []).some((key) =>
       typeof key === 'string' || key.tenant === undefined),
-    "apiKeys.static must name the tenant of each key, with the option tenants: tenant: null makes it the platform's"],
+    'apiKeys.static must name the tenant of each key if tenants is on; tenant: null makes it a key of the platform'],
     [options.limits?.failures !== undefined && store !== undefined && typeof store.prototype?.read !== 'function',
       'limits.counters.store must have the method read: limits.failures reads counters without incrementing them'],
     [store !== undefined && !['incr', 'child'].every((name) => typeof store.prototype?.[name] === 'function'),

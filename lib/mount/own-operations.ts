@@ -63,7 +63,7 @@ export function ownOperations (
   const begin = breakables(scope)
   const takePlace = createStreamPlaces(streams)
   const holdExport = createShares(EXPORTS_OF_ONE, 'export running')
-  const holdSubject = createShares(SUBJECTS_OF_ONE, 'readings of all that is stored of a person running')
+  const holdSubject = createShares(SUBJECTS_OF_ONE, 'exports of all data about a user running')
   const holdImport = createShares(IMPORTS_OF_ONE, 'imports running')
   const limitTenantLists = createConcurrencyLimits({
     places: TENANT_LISTS_TOGETHER,

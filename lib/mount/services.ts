@@ -96,7 +96,7 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     const joined = storage.join?.(transaction)
     if (joined === undefined) {
       throw new TypeError(`fastify-users: the storage ${storage.name} joins no transactions: use knexStorage(knex) ` +
-        "on your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'")
+        "on your Knex instance, which in tests may use SQLite with the filename ':memory:'")
     }
     return usersOn(repositoryIn(joined), (...change) => joined.afterCommit(() => publish(...change)), makeEvent)
   }

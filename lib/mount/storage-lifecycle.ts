@@ -37,7 +37,7 @@ function pruneRegularly (log: FastifyBaseLogger, repository: Repository, options
     await repository.prune(new Date().toISOString()).catch(warn('expired idempotency keys'))
     await pruneEvents(repository, options).catch(warn('old events'))
     await pruneUses(repository).catch(warn('old uses of API keys'))
-    await options.storage.server?.upkeep?.().catch(warn('what is no longer needed'))
+    await options.storage.server?.upkeep?.().catch(warn('data that is no longer needed'))
   }
   return setInterval(prune, PRUNE_MINUTES * 60 * 1000).unref()
 }
@@ -58,8 +58,8 @@ async function announce (
   const warnings = await server.warnings?.().catch(() => []) ?? []
   for (const warning of warnings) log.warn(`fastify-users: ${name}: ${warning}`)
   server.standbys?.watch(({ name: standby, problem }) => {
-    if (problem === null) log.info(`fastify-users: ${name}: ${standby} is read`)
-    else log.warn(`fastify-users: ${name}: ${standby} is left alone, and the primary is read: ${problem}`)
+    if (problem === null) log.info(`fastify-users: ${name}: ${standby} is used for reads`)
+    else log.warn(`fastify-users: ${name}: ${standby} is not used, so reads go to the primary: ${problem}`)
   })
   const where = `${name}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`
   log.info(`fastify-users: app.${decoratorName} keeps its users in ${where}${isNew}`)

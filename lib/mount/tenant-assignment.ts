@@ -26,7 +26,7 @@ export function createTenantAssignments ({ tenants }: Repository): TenantAssignm
 
   function requireOpen (): void {
     if (!isClosed) return
-    const cause = new Error('the server closes, and not all users are given to the tenant: ask for it again')
+    const cause = new Error('the server is closing before all users were assigned to the tenant: repeat the call')
     throw new UsersError('storage_unavailable', { cause })
   }
 

@@ -32,7 +32,7 @@ export function createTenantRemovals ({ tenants }: Repository, clear: () => void
 
   async function step (tenant: string): Promise<boolean> {
     if (isClosed) {
-      const cause = new Error('the server closes, and the tenant is not deleted as a whole: ask for it again')
+      const cause = new Error('the server is closing before the tenant was deleted completely: delete it again')
       throw new UsersError('storage_unavailable', { cause })
     }
     const removed = await fromStorage(() => tenants.remove(tenant, REMOVED_TOGETHER))

@@ -62,6 +62,7 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     }, { optional: ['name', 'expiresAt', 'tenant'] }),
     offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag, trash: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
+    trashRetention: { ...whole, description: 'How many seconds deleted users are kept; absent: they are not kept.' },
     pageSize: answer({ default: whole, max: whole }),
     scopes: {
       type: 'object',
@@ -71,5 +72,5 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     fields: answer({ properties: { type: 'object' }, required: names }),
     filterable: { ...names, description: 'The fields that lists can be filtered by.' },
     searchable: { ...names, description: 'The fields that a search looks into, beside names and e-mail addresses.' }
-  })
+  }, { optional: ['trashRetention'] })
 }

@@ -181,9 +181,10 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       },
       before: answer(changed, { optional: Object.keys(changed) }),
       actor,
-      requestId: { type: ['string', 'null'], description: 'The id of the request in the server’s log.' }
+      requestId: { type: ['string', 'null'], description: 'The id of the request in the server’s log.' },
+      reverts: { ...eventId, description: 'The event whose change is undone. Absent: it is no reversal.' }
     }, {
-      optional: ['before'],
+      optional: ['before', 'reverts'],
       example: example && {
         id: 'evt_01h455vb4pex5vsknk084sn02q',
         type: 'user.updated',

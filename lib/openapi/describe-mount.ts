@@ -16,7 +16,7 @@ export function describeMount (
   const inTime = host.hasDecorator('swagger')
   host.addHook('onReady', async () => {
     if (!host.hasDecorator('swagger')) return
-    if (!inTime) return log.warn(`${OMITTED}: register it before them`)
+    if (!inTime) return log.warn(`${OMITTED}: register @fastify/swagger first`)
     // Only the description itself tells its version. It is kept, so that it is made once in any case.
     try {
       host.getDecorator<() => unknown>('swagger')()

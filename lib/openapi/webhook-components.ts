@@ -57,8 +57,12 @@ const attempt = answer({
   at: moment('When it began.'),
   status: { type: 'integer', minimum: 100, maximum: 599, description: 'Absent: there was no answer.' },
   milliseconds: { type: 'integer', minimum: 0 },
-  error: { type: 'string', description: 'A word for what went wrong without an answer, such as `timeout`.' }
-}, { optional: ['status', 'error'] })
+  error: { type: 'string', description: 'A word for what went wrong without an answer, such as `timeout`.' },
+  response: {
+    type: 'string',
+    description: 'How the body of an answer that is no success begins: at most 1024 bytes, without control characters.'
+  }
+}, { optional: ['status', 'error', 'response'] })
 
 const deliveryId: Schema = { type: 'string', pattern: DELIVERY_ID.source }
 const deliveryStatus = known(['pending', 'succeeded', 'failed'])

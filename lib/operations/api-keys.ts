@@ -47,7 +47,7 @@ const revocation = {
 function ownIdOf (request: FastifyRequest): string {
   const { record } = callerOf(request)
   if (record !== null) return record.id
-  throw new UsersError('api_key_not_found', { detail: 'The key of this request is not kept here.' })
+  throw new UsersError('api_key_not_found', { detail: 'The key of this request is not stored here.' })
 }
 
 /** The operation that reads how often a key was used, where that is counted. */

@@ -84,7 +84,7 @@ export function importOperation (
       } catch (error) {
         if (!isServerClosing(error)) throw error
         summary.stoppedAfter = lastLine()
-        request.log.warn({ summary }, 'an import was stopped because the server closes; the client is told where')
+        request.log.warn({ summary }, 'an import was stopped because the server is closing; the answer says where')
       }
       yield * pace(summaryLine(summary))
     })

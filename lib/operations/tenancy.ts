@@ -56,7 +56,7 @@ async function movingFaults (request: OperationRequest, { findTenant }: Operatio
     if (error instanceof UsersError && error.statusCode === 404) return named
     throw error
   })
-  const detail = 'must be the tenant that it belongs to, which never changes'
+  const detail = 'must be the tenant of the record, which never changes'
   return own === named ? [] : [{ pointer: '/tenant', code: 'immutable', detail }]
 }
 

@@ -104,7 +104,7 @@ export function tenantOperations (
         const { request: { log }, reply, collection } = call
         const id = idOf(call)
         await tenants.startRemoval(id, (err) => {
-          log.warn({ tenant: id, err }, 'a tenant was not deleted as a whole: ask for it again')
+          log.warn({ tenant: id, err }, 'a tenant was not deleted completely: delete it again')
         })
         log.info({ tenant: id }, 'a tenant is being deleted')
         return sendJson(reply.header('location', `${collection}/${id}`), { id, status: 'deleting' }, 202)

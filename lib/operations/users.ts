@@ -56,7 +56,7 @@ export function userOperations (
     const conditions = preconditions(request, priorFaults)
     // RFC 9110 section 14.5: a part must not replace the whole.
     if (whole && header(request, 'content-range') !== undefined) {
-      const detail = 'must not be sent: a user is replaced whole'
+      const detail = 'must not be sent: a user can only be replaced completely'
       priorFaults.push({ header: 'content-range', code: 'forbidden', detail })
     }
     const user = await users.change(request.params.id, request.body, conditions, whole, serviceCallOf(call))

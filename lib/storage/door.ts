@@ -15,7 +15,7 @@ export interface Door extends Storage {
 type Method<Args extends unknown[], Value> = (...args: Args) => Promise<Value>
 
 const notOpen = (): Promise<never> => Promise.reject(new StorageError('unavailable',
-  'the storage is not open yet: its tables are made, migrated or checked'))
+  'the storage is not open yet: its tables are being created, migrated or checked'))
 
 const doors = new WeakMap<Storage, Door>()
 

@@ -18,6 +18,8 @@ export interface NewEvent {
   /** Who caused the change; null: the host, in process. */
   actor: Actor | null
   requestId: string | null
+  /** The id of the event whose change is undone. Absent: it is no reversal. */
+  reverts?: string
 }
 
 /** A recorded change. */

@@ -89,10 +89,19 @@ export function eventOfSuccessor (event: NewEvent | null): NewEvent | null {
 }
 
 function recorded (event: NewEvent, subject: string, data: JsonObject, tenant: string | undefined): EventRecord {
-  const { id, type, timestamp, actor, requestId } = event
+  const { id, type, timestamp, actor, requestId, reverts } = event
   const by = actor === null ? null : { type: actor.type, id: actor.id, name: actor.name }
   return {
-    id, type, timestamp, subject, data, before: null, actor: by, requestId, ...(tenant !== undefined && { tenant })
+    id,
+    type,
+    timestamp,
+    subject,
+    data,
+    before: null,
+    actor: by,
+    requestId,
+    ...(reverts !== undefined && { reverts }),
+    ...(tenant !== undefined && { tenant })
   }
 }
 

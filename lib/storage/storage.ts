@@ -44,7 +44,7 @@ export interface Collections {
   /** Each belongs to an API key. Listed by `day`. */
   keyUses: { record: StoredUses, keys: null }
   webhooks: { record: WebhookRecord & Stored, keys: null }
-  /** Each belongs to a webhook. Listed by `event`, `dueAt` and `createdAt`. */
+  /** Each belongs to a webhook. Listed by `event`, `status`, `dueAt` and `createdAt`. */
   deliveries: { record: DeliveryRecord & Stored, keys: null }
   /** Some belong to a user. Listed by `expiresAt`. */
   idempotency: { record: KeptOutcomes, keys: null }

@@ -207,12 +207,14 @@ export function createWebhookStore (store: Storage) {
       return row == null ? null : deliveryIn(row)
     },
 
-    /** Deliveries of an endpoint, newest first, with their exact number. */
+    /** Deliveries of an endpoint, newest first, with their exact number. `status`: only those with it. */
     async listDeliveries (
-      id: string, { offset, limit }: { offset: number, limit: number }
+      id: string, { offset, limit, status }: { offset: number, limit: number, status?: string }
     ): Promise<Page<DeliveryRecord>> {
       const { items, total } = await store.list('deliveries', {
-        of: id, page: { order: 'desc', limit, from: { offset } }
+        of: id,
+        ...(status !== undefined && { where: { member: 'status', values: [status] } }),
+        page: { order: 'desc', limit, from: { offset } }
       })
       return { items: deliveries(items), total }
     },

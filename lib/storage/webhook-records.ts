@@ -35,7 +35,7 @@ export interface WebhookRecord {
   tenant?: string
 }
 
-/** One request to an endpoint. The body of the answer is never kept. */
+/** One request to an endpoint. */
 export interface DeliveryAttempt {
   at: string
   /** The HTTP status; null: there was no answer. */
@@ -43,6 +43,8 @@ export interface DeliveryAttempt {
   milliseconds: number
   /** A word for what went wrong where there is no status, such as `timeout`; null: nothing. */
   error: string | null
+  /** How the body of an answer that is no success begins. Absent: it had none. */
+  response?: string
 }
 
 /** The delivery of one event to one endpoint. */

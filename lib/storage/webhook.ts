@@ -46,8 +46,15 @@ export function toWebhook (record: WebhookRecord): Webhook {
   }
 }
 
-function toAttempt ({ at, status, milliseconds, error }: DeliveryAttempt): Delivery['attempts'][number] {
-  return { at, ...(status !== null && { status }), milliseconds, ...(error !== null && { error }) }
+function toAttempt (attempt: DeliveryAttempt): Delivery['attempts'][number] {
+  const { at, status, milliseconds, error, response } = attempt
+  return {
+    at,
+    ...(status !== null && { status }),
+    milliseconds,
+    ...(error !== null && { error }),
+    ...(response !== undefined && { response })
+  }
 }
 
 /** The public view of a delivery. */

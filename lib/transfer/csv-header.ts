@@ -18,7 +18,7 @@ export const pointerTo = (path: readonly string[]): string => path.map(pointerTo
 
 /** The fault of a name that users do not have. A header may have thousands: what is not answered takes no time. */
 function unknownName (name: string, place: number, table: readonly Column[], count: number): Fault {
-  const allowed = count === 0 ? `; allowed are ${allowedNames(table)}` : ''
+  const allowed = count === 0 ? `; the allowed names are ${allowedNames(table)}` : ''
   const similar = count < FAULTS_MAX ? `; the nearest is ${nearestName(name, table)}` : ''
   const detail = `is not a known member: it is the name of column ${place + 1} of the header${similar}${allowed}`
   return { pointer: '', code: 'unknown', detail }
@@ -51,7 +51,7 @@ export function readHeader (names: readonly string[], table: readonly Column[], 
     if (column === undefined || isMapped) continue
     const pointer = pointerTo(column.path)
     if (sources.some((source) => source.column === column)) {
-      faults.push({ pointer, code: 'duplicate', detail: 'must be named once in the header' })
+      faults.push({ pointer, code: 'duplicate', detail: 'must be named only once in the header' })
     } else sources.push({ column, pointer, places: [place] })
   }
   for (const name of ['name', 'email']) {

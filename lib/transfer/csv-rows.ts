@@ -24,7 +24,7 @@ const LINE_ENDS = 'its lines must end with LF or CR LF'
 function wrongCells (text: string): UsersError {
   return malformed(text.replaceAll(/"[^"]*"/g, '').includes('\r')
     ? `must not have a CR outside of quotation marks: ${LINE_ENDS}`
-    : 'must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them')
+    : 'must use quotation marks as in RFC 4180: around whole cells, and doubled inside them')
 }
 
 const textOf = (cell: Cell): string => unescapeFormulas(cell === null ? 'null' : cell ?? '')
@@ -103,7 +103,7 @@ export async function * csvRows (
       const cells = read(bytes.toString('utf8'))
       if (cells.every((cell) => cell === undefined)) return []
       if (cells.length === width) return [{ line, value: userOf(cells, from) }]
-      throw malformed(`must have ${width} cells, as the header, and has ${cells.length}`)
+      throw malformed(`must have ${width} cells, like the header, but has ${cells.length}`)
     } catch (error) {
       return [{ line, error: toUsersError(error) }]
     }

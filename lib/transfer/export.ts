@@ -132,7 +132,7 @@ export function createExports (parts: ExportParts) {
     const { names: picked } = select.of({ query, faults })
     const isCsv = format === 'csv'
     if (picked !== null && (isCsv || columns !== undefined)) {
-      const detail = isCsv ? 'is for JSON lines: a table has columns' : 'cannot be used together with columns'
+      const detail = isCsv ? 'is only for JSON lines: for a table, use columns' : 'cannot be used together with columns'
       faults.push({ parameter: 'select', code: 'exclusive', detail })
     }
     const names = typeof columns === 'string' ? columns.split(',') : picked

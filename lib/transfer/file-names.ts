@@ -73,7 +73,7 @@ export function readMap (text: unknown, table: readonly Column[]): MapEntry[] | 
     const column = find(member)
     if (column === undefined) {
       const detail = `must name a member of users in pair ${i + 1}; the nearest is ${nearestName(member, table)}; ` +
-        `allowed are ${allowedNames(table)}`
+        `the allowed names are ${allowedNames(table)}`
       return { code: 'choice', detail }
     }
     const names = sources.get(column) ?? []

@@ -50,7 +50,7 @@ const OTHER_ID = validationFailed([
 const NO_OWN_ID = validationFailed([{
   pointer: '/id',
   code: 'unknown',
-  detail: 'must be the id of a user of the tenant: a key of a tenant can not choose the ids of new users'
+  detail: 'must be the id of a user of the tenant: a key of a tenant cannot choose the ids of new users'
 }])
 
 const OTHER_TENANT = validationFailed([

@@ -59,8 +59,8 @@ function ownMembers ({ id, createdAt: created, updatedAt: updated, version }: Re
     faults.push({ pointer: '/id', code: 'format', detail: 'must be the id of a user: usr_ and 26 characters' })
   } else if (id !== undefined && isInFuture(timeOfId(id))) {
     // Lists are sorted by id, so an id from the future would stay after every later user.
-    const detail = 'must not be an id of the future, as a clock that is ahead makes it: leave id out for a new one, ' +
-      'import the line when that time has come, or restore a backup of the database, which keeps ids'
+    const detail = 'must not be an id from the future, as made by a clock that is ahead: leave out id for a new one, ' +
+      'import the line after that time, or restore a backup of the database, which keeps ids'
     faults.push({ pointer: '/id', code: 'range', detail })
   }
   const updatedAt = readTime(updated, 'updatedAt', faults)

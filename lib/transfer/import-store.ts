@@ -109,7 +109,7 @@ export function awayIn ({ trash }: Repository, own: string | undefined): FindAwa
     if (away === null) return null
     // Of another tenant nothing is told.
     const isOwn = belongsTo(away.user, own)
-    const detail = isOwn ? 'must be unique: a deleted user has it, who can be restored or purged' : 'must be unique'
+    const detail = isOwn ? 'must be unique: a deleted user has it, and can be restored or purged' : 'must be unique'
     return new UsersError('field_taken', { errors: [{ pointer: '/id', code: 'taken', detail }] })
   })
 }

@@ -21,5 +21,5 @@ export function rowTenant (tenant: unknown, tenants: RowTenants): string | undef
   const named = isTenant(tenant) ? tenant : undefined
   if (typeof tenants === 'string') return named
   if (named === undefined || named === tenants.only) return tenants.only
-  return new UsersError('tenant_forbidden', { detail: 'The row names another tenant than the whole import.' })
+  return new UsersError('tenant_forbidden', { detail: 'The row and the import name different tenants.' })
 }

@@ -10,7 +10,7 @@ interface Selected {
 /** The parameter `select`, by which answers have only some members of users. `members`: those there are. */
 export function selection (members: readonly string[]) {
   const unknown: FaultReason = {
-    code: 'choice', detail: `must name members of users, separated by commas: there are ${members.join(', ')}`
+    code: 'choice', detail: `must name members of users, separated by commas; the members are ${members.join(', ')}`
   }
   const parameter: Parameter = {
     schema: {

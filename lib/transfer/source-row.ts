@@ -22,7 +22,7 @@ export function lineTooLong (): UsersError {
 
 /** The error of a line whose members are too long after `map` has joined and repeated its texts. */
 export function mappedTooLong (): UsersError {
-  const detail = `The members that map makes of the line are longer than ${IMPORT_LINE_MAX / 1024} KiB together.`
+  const detail = `The members that map creates from the line are longer than ${IMPORT_LINE_MAX / 1024} KiB together.`
   return new UsersError('body_too_large', { detail })
 }
 
@@ -33,7 +33,7 @@ export const SAVE_AS_UTF8 = 'save the whole file as UTF-8 (in Excel: "CSV UTF-8"
 export function encodingFaults (errorOf: (detail: string) => UsersError): (line: number) => UnreadableRow {
   let isRepeated = false
   return (line) => {
-    const row = { line, error: errorOf(`${SAVE_AS_UTF8}; more lines like this are counted and not listed`), isRepeated }
+    const row = { line, error: errorOf(`${SAVE_AS_UTF8}; more lines like this are counted but not listed`), isRepeated }
     isRepeated = true
     return row
   }

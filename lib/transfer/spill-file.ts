@@ -23,8 +23,8 @@ async function used<Value> (work: Promise<Value>): Promise<Value> {
   try {
     return await work
   } catch (error) {
-    const problem = `fastify-users: the temporary file of a dry run can not be used (${Object(error).code})`
-    const cause = new Error(`${problem}: set TMPDIR to a directory that can be written, and has room`, { cause: error })
+    const problem = `fastify-users: the temporary file of a dry run cannot be used (${Object(error).code})`
+    const cause = new Error(`${problem}: set TMPDIR to a writable directory with enough space`, { cause: error })
     throw new UsersError('internal', { cause })
   }
 }

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 const INVALID_UTF8 = Buffer.from([0xff])
 const NONE = Buffer.alloc(0)
 
-/** The text in UTF-8. What UTF-8 can not hold becomes a byte that it does not have, so that its line is refused. */
+/** The text in UTF-8. What UTF-8 cannot hold becomes a byte that it does not have, so that its line is refused. */
 function encode (text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text)
   const parts = text.split(/\p{Surrogate}/u).flatMap((part) => [INVALID_UTF8, Buffer.from(part)])

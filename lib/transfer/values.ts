@@ -18,7 +18,7 @@ function digitsOf (decimal: string): string {
   return bare === '' ? '0' : `${bare}e${Number(power) - fraction.length + digits.length - bare.length}`
 }
 
-/** The number of a text. The text itself: a double can not hold that number exactly. null: it is no number. */
+/** The number of a text. The text itself: a double cannot hold that number exactly. null: it is no number. */
 function numberOf (text: string): number | string | null {
   const trimmed = text.trim()
   if (!DECIMAL.test(trimmed)) return null

@@ -207,7 +207,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
     try {
       return idempotencyOf(key, ['batch', operations, atomic], owner, idempotencyTtl)
     } catch {
-      throw validationFailed([{ pointer: '/operations', code: 'invalid', detail: 'must be JSON of few levels' }])
+      throw validationFailed([{ pointer: '/operations', code: 'invalid', detail: 'must be JSON without deep nesting' }])
     }
   }
 

@@ -71,7 +71,7 @@ export function createDeletions (parts: DeletionParts) {
   const declared = trashParameters(pageSize)
   const away = (): Trash => {
     if (trash !== null) return repository.trash
-    throw new TypeError('fastify-users: deleted users are kept with the option trash')
+    throw new TypeError('fastify-users: deleted users are kept only with the option trash')
   }
 
   const isThere = async (id: string, tenant: string | undefined): Promise<boolean> =>

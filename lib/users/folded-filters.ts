@@ -27,7 +27,7 @@ export function withFolded (filter: UserFilter, folded: ReadonlySet<string>): Us
     const combinations = words.length * lists.length
     const longest = Math.max(...lists.map((list) => list.length + 1))
     if (words.length > 1 && (combinations > 2 * LISTED_MAX || combinations * longest > WORDS_MAX)) {
-      const detail = 'has too many values beside q and the other lists: at most ' +
+      const detail = 'has too many values together with q and the other lists: at most ' +
         `${LISTED_MAX} combinations with ${WORDS_MAX} words in all are searched`
       throw validationFailed([{ parameter: `${name}[in]`, code: 'too_long', detail }])
     }

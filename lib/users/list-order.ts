@@ -100,7 +100,7 @@ function readCursor (text: string, { name, order, sort }: UserOrder): { place: U
 /** A cursor that continues no list in this order, or another list. */
 export const NO_CURSOR: FaultReason = {
   code: 'format',
-  detail: 'must be a cursor from a Link of this list with the same filters and order, which is not sort=createdAt'
+  detail: 'must be a cursor from a Link of this list, with the same filters and the same order (not sort=createdAt)'
 }
 
 /** Where a list begins, in an order other than that of creation too. */
@@ -115,7 +115,7 @@ export function readStart (query: Readonly<Record<string, unknown>>, order: User
   if (cursor !== undefined && page !== undefined) exclusive('cursor', 'page')
   if (cursor !== undefined && after !== undefined) exclusive('cursor', 'after')
   if (after !== undefined && order.sort !== undefined) {
-    faults.push({ parameter: 'after', code: 'exclusive', detail: 'walks in the order of creation: use cursor' })
+    faults.push({ parameter: 'after', code: 'exclusive', detail: 'follows creation order: with sort, use cursor' })
   }
   if (typeof cursor === 'string') {
     const read = readCursor(cursor, order)

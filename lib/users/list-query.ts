@@ -162,7 +162,7 @@ export function listQueryCheck (size: PageSize, fields: ListedFields) {
     const { ids, limit = size.default } = query
     const isAsked = query['sort'] === undefined
     if (ids !== undefined && isAsked && 'after' in start) {
-      faults.push({ parameter: 'after', code: 'exclusive', detail: 'cannot be used together with ids without sort' })
+      faults.push({ parameter: 'after', code: 'exclusive', detail: 'can be used together with ids only with sort' })
     }
     if (faults.length > 0) throw validationFailed(faults)
     const asked = filterOf(query, fields)

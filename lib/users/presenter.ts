@@ -95,7 +95,7 @@ export function createPresenter (fields: HostFields | null, log: Log, showsTenan
     if (!warned && !matches(stored)) {
       warned = true
       log.warn({ userId: id }, 'a stored user does not match the option fields, and is served as stored; ' +
-        'more users may not match, and are not logged')
+        'further users who do not match are not logged')
     }
     return onlyDeclared(stored)
   }

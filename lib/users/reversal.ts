@@ -85,13 +85,13 @@ function changesBack (event: Reverted, user: UserRecord, fields: HostFields | nu
     const back = fieldsBefore(event, user)
     const isFit = fields === null || fields.matches(back)
     if (isFit) changes.fields = back
-    else faults.push({ pointer: '', code: 'invalid', detail: 'has own fields in the event that no user may have now' })
+    else faults.push({ pointer: '', code: 'invalid', detail: 'has fields in the event that are no longer valid' })
   }
   return faults.length > 0 ? validationFailed(faults) : changes
 }
 
 function conflict (pointers: readonly string[]): UsersError {
-  const detail = 'is not what the event made it'
+  const detail = 'no longer has the value that the event gave it'
   const errors = pointers.map((pointer) => ({ pointer, code: 'changed', detail }))
   return new UsersError('revert_conflict', { errors })
 }
@@ -113,11 +113,11 @@ function changeOf ({ id, tenant }: UserRecord, event: EventRecord | null): Rever
   // A user of another tenant may have had the id before.
   const isOwn = event !== null && event.subject === id && event.tenant === tenant
   if (!isOwn) return fault('unknown', 'must be the id of an event of this user')
-  if (isErased(event)) return fault('erased', 'must have its values, which were erased')
+  if (isErased(event)) return fault('erased', 'has no values to restore, because they were erased')
   const { type, before, data: after } = event
   return CHANGES.includes(type) && before !== null
     ? { before, after }
-    : fault('choice', 'must be a change of the user')
+    : fault('choice', 'must be an event that changed the user')
 }
 
 /** Makes the operation that sets back what one change of a user has changed. It throws UsersError alone. */
@@ -133,7 +133,7 @@ export function createReversal (parts: ReversalParts) {
     const { context, priorFaults, ownerOf, tenant } = call
     const made = makeEvent('user.updated', context)
     if (made === null) {
-      throw new TypeError('fastify-users: a change can be reverted with the option eventLog')
+      throw new TypeError('fastify-users: reverting a change needs the option eventLog')
     }
     const checked = eventIdOf(body)
     throwFaults(
@@ -160,7 +160,7 @@ export function createReversal (parts: ReversalParts) {
       },
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
-      event: made
+      event: { ...made, reverts: eventId }
     }, scopeOf(call), idempotency)
     if (refusal !== null && outcome.code === 'refused') throw refusal
     const { user, changed, types } = doneOf(outcome)

@@ -109,8 +109,8 @@ function splitStored (body: unknown, id: string, hasTenant: boolean): {
   if (!isObject(body)) return { body, faults: [], storedFaults: null }
   const sent = STORED.filter((name) => Object.hasOwn(body, name) && (name !== 'tenant' || hasTenant))
   const taken = new Set<string>([...sent, 'id'])
-  const faults = !Object.hasOwn(body, 'id') || body['id'] === id ? [] : [immutable('id', 'must be the id of the path')]
-  const detail = 'must be as it is stored, or left out: it can’t be set'
+  const faults = !Object.hasOwn(body, 'id') || body['id'] === id ? [] : [immutable('id', 'must be the id in the path')]
+  const detail = 'must equal the stored value, or be left out: it can’t be set'
   return {
     body: Object.keys(body).some((name) => taken.has(name))
       ? Object.fromEntries(Object.entries(body).filter(([name]) => !taken.has(name)))

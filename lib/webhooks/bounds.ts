@@ -74,7 +74,7 @@ export function createGate ({ requests, caller: ofOne }: Shares, waitMs = WAIT_M
       }
       const timer = setTimeout(() => {
         waiting.delete(start)
-        const detail = 'Too many requests wait for receivers or names at the moment. Try again later.'
+        const detail = 'Too many requests are waiting for receivers or name look-ups. Try again later.'
         reject(new UsersError('storage_unavailable', { detail, headers: { 'retry-after': '5' } }))
       }, waitMs)
       waiting.add(start)

@@ -11,7 +11,7 @@ export type Scopes = readonly string[] | null
 function refusal (types: readonly string[], errors: Fault[]): UsersError {
   const needed = types.map(readScopeOf).filter((scope) => scope !== undefined)
   return insufficientScope([...new Set(['webhooks:write', ...needed])], {
-    detail: 'An API key can only have events sent that it may read itself.',
+    detail: 'An API key can only send a webhook events that it may read itself.',
     errors
   })
 }
@@ -43,6 +43,6 @@ export function grantTypes (scopes: Scopes, types: readonly string[]): string[] 
 export function requireReadable (scopes: Scopes, types: readonly string[]): void {
   const all = types.length === 0 ? KIND_FILTERS : types
   if (scopes === null || all.every((type) => mayRead(scopes, type))) return
-  const detail = 'must get no events that the API key that asks may not read'
+  const detail = 'must receive only events that the caller may read'
   throw refusal(all, [{ pointer: '', code: 'beyond_caller', detail }])
 }

@@ -1,7 +1,7 @@
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Delivery, Webhook } from '../storage/webhook.ts'
 import { FROM_PROCESS } from './call.ts'
-import type { ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
+import type { DeliveriesQuery, ReplayStart, WebhookInput, WebhookPatch } from './rules.ts'
 import type { MadeWebhook, NewWebhook, WebhooksService } from './service.ts'
 
 /** The webhooks that a caller sees: in process what the routes do over HTTP. Every method throws UsersError alone. */
@@ -34,8 +34,11 @@ export interface TenantWebhooks {
    * @throws `validation_failed`, `position_unknown`, `events_expired`, `webhook_not_found`, `storage_unavailable`
    */
   replay (id: string, start: ReplayStart): Promise<Webhook>
-  /** Deliveries, newest first. @throws `validation_failed`, `webhook_not_found`, `storage_unavailable` */
-  deliveries (id: string, query?: { page?: number, limit?: number }): Promise<{ data: Delivery[], meta: ListMeta }>
+  /**
+   * Deliveries, newest first. `status`: only those with it.
+   * @throws `validation_failed`, `webhook_not_found`, `storage_unavailable`
+   */
+  deliveries (id: string, query?: DeliveriesQuery): Promise<{ data: Delivery[], meta: ListMeta }>
   /** Makes a delivery due now. @throws `webhook_not_found`, `delivery_not_found`, `storage_unavailable` */
   retry (id: string, delivery: string): Promise<Delivery>
 }
@@ -80,7 +83,7 @@ function webhookMethods (service: WebhooksService, tenant?: string): TenantWebho
       shown(await service.rotateSecret(id, options, call)),
     test: (id: string) => service.test(id, call),
     replay: (id: string, start: ReplayStart) => service.replay(id, start, call),
-    async deliveries (id: string, query: { page?: number, limit?: number } = {}) {
+    async deliveries (id: string, query: DeliveriesQuery = {}) {
       const page = await service.deliveries(id, { ...query }, call)
       return { data: page.items, meta: listMeta(page) }
     },

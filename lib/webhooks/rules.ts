@@ -6,10 +6,11 @@ import type { Fault } from '../core/fault.ts'
 import { EVENT_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { OVERLAP_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { parameterFaults, type Parameters } from '../core/parameters.ts'
+import { choiceParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
+import type { DeliveryRecord } from '../storage/storage.ts'
 
 const CLOSED = { additionalProperties: false }
 const DAY_SECONDS = 86_400
@@ -130,10 +131,21 @@ export function checkReplay (options: unknown, priorFaults: readonly Fault[]): R
   return after === undefined ? { since: String(since) } : { after }
 }
 
+/** Which deliveries are listed. */
+export interface DeliveriesQuery {
+  page?: number
+  limit?: number
+  status?: DeliveryRecord['status']
+}
+
+const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies ReadonlyArray<DeliveryRecord['status']>
+
 /** Declares the parameters of the list of deliveries. */
 export function deliveriesParameters (size: PageSize): Parameters {
   const { page, limit } = pagingParameters(size, WEBHOOK_ID)
-  return { page, limit }
+  const { schema: { default: _any, ...schema }, problem } =
+    choiceParameter(DELIVERY_STATUSES, 'Deliveries with this status alone; `pending`: they are sent, or sent again.')
+  return { page, limit, status: { schema, problem } }
 }
 
 type Query = Readonly<Record<string, unknown>>
@@ -146,5 +158,13 @@ export function webhookQueryChecks (size: PageSize) {
     if (faults.length > 0) throw validationFailed(faults)
     return paging
   }
-  return { list: check(pagingParameters(size, WEBHOOK_ID)), deliveries: check(deliveriesParameters(size)) }
+  const checkDeliveries = check(deliveriesParameters(size))
+  return {
+    list: check(pagingParameters(size, WEBHOOK_ID)),
+    deliveries (query: Query, priorFaults: readonly Fault[]): Paging & Pick<DeliveriesQuery, 'status'> {
+      const paging = checkDeliveries(query, priorFaults)
+      const status = DELIVERY_STATUSES.find((each) => each === query['status'])
+      return status === undefined ? paging : { ...paging, status }
+    }
+  }
 }

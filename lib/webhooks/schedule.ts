@@ -84,11 +84,13 @@ function later (a: string | null, b: string): string {
 export function outcomeOf (
   webhook: WebhookRecord,
   before: DeliveryRecord,
-  { status, error, milliseconds, retryAfter }: Answer,
+  { status, error, milliseconds, retryAfter, response }: Answer,
   now: number,
   random: number
 ): Outcome {
-  const attempt = { at: iso(now - milliseconds), status, milliseconds, error }
+  // The answer to a success says nothing that somebody would mend, and may repeat what was sent of a person.
+  const kept = isSuccess(status) || response === undefined ? {} : { response }
+  const attempt = { at: iso(now - milliseconds), status, milliseconds, error, ...kept }
   const delivery = { ...before, attempts: [...before.attempts, attempt].slice(-ATTEMPTS_KEPT) }
   if (isSuccess(status)) return succeeded(webhook, delivery)
   // The event is no longer kept: nothing was sent, and nothing can be sent.

@@ -6,8 +6,9 @@ import { NOT_ALLOWED, type Target, type Targets } from './targets.ts'
 
 /** Milliseconds of an attempt, from the resolution of the name to the end of the answer. */
 export const ATTEMPT_MS = 15_000
-// Bytes of an answer's body that are read, so that the receiver can end it. None are kept.
+// Bytes of an answer's body that are read, so that the receiver can end it, and those that are kept.
 const ANSWER_MAX = 64 * 1024
+const KEPT_MAX = 1024
 const HEADERS_MAX = 16 * 1024
 
 /** The error of an attempt that others kept from beginning: it says nothing about the receiver. */
@@ -22,6 +23,8 @@ export interface Answer {
   milliseconds: number
   /** `Retry-After` as it came. */
   retryAfter: string | null
+  /** How the body begins, as people can read it. Absent: it is empty. */
+  response?: string
 }
 
 export interface Message {
@@ -55,17 +58,27 @@ function isAddress (hostname: string): boolean {
   return hostname.startsWith('[') || isIP(hostname) !== 0
 }
 
-/** Reads the end of an answer, or its first part, and drops it. */
-function drain (response: IncomingMessage): Promise<void> {
+/** Reads an answer to its end, or its first part, and returns how it begins. */
+function readBeginning (response: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve) => {
+    const kept: Buffer[] = []
     let bytes = 0
     response.on('data', (chunk: Buffer) => {
+      if (bytes < KEPT_MAX) kept.push(chunk.subarray(0, KEPT_MAX - bytes))
       bytes += chunk.length
       if (bytes > ANSWER_MAX) response.destroy()
     })
     response.on('error', () => {})
-    response.on('close', resolve)
+    response.on('close', () => resolve(Buffer.concat(kept)))
   })
+}
+
+/**
+ * The beginning of a body as one line of text: without control and format characters, which could change how the rest
+ * is shown, and without half a character at its end.
+ */
+function readable (body: Buffer): string {
+  return new TextDecoder().decode(body, { stream: true }).replace(/[\p{C}\s]+/gu, ' ').trim()
 }
 
 /** Makes the function that sends attempts: to checked addresses alone, and without following redirects. */
@@ -107,8 +120,15 @@ export function createSend ({ open }: Targets, attemptMs = ATTEMPT_MS): Send {
 
   return async (message, signal) => {
     const start = performance.now()
-    const answer = (status: number | null, error: string | null, retryAfter: string | null = null): Answer =>
-      ({ status, error, milliseconds: Math.round(performance.now() - start), retryAfter })
+    const answer = (
+      status: number | null, error: string | null, retryAfter: string | null = null, response = ''
+    ): Answer => ({
+      status,
+      error,
+      milliseconds: Math.round(performance.now() - start),
+      retryAfter,
+      ...(response !== '' && { response })
+    })
     if (signal.aborted) return answer(null, 'closed')
     const target = open(message.url, message.caller)
     if (target === null) return answer(null, 'url_not_allowed')
@@ -123,8 +143,8 @@ export function createSend ({ open }: Targets, attemptMs = ATTEMPT_MS): Send {
     signal.addEventListener('abort', end)
     try {
       const response = await exchange(target, message, ending.signal)
-      await drain(response)
-      return answer(response.statusCode ?? null, null, response.headers['retry-after'] ?? null)
+      const body = readable(await readBeginning(response))
+      return answer(response.statusCode ?? null, null, response.headers['retry-after'] ?? null, body)
     } catch (error) {
       if (isLate) return answer(null, 'timeout')
       return answer(null, signal.aborted ? 'closed' : wordFor(error))

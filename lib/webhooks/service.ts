@@ -208,8 +208,9 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
     ): Promise<ListedPage<Delivery>> {
       const checked = check.deliveries(query, priorFaults)
       await find(id, { tenant })
-      const page = await readPage(checked, ({ from, limit }) => fromStorage(() =>
-        store.listDeliveries(id, { offset: 'offset' in from ? from.offset : 0, limit })))
+      const { status } = checked
+      const page = await readPage(checked, ({ from, limit }) => fromStorage(() => store.listDeliveries(
+        id, { offset: 'offset' in from ? from.offset : 0, limit, ...(status !== undefined && { status }) })))
       return { ...page, items: page.items.map(toDelivery) }
     },
 

@@ -1,6 +1,6 @@
 // The conformance kit on a PostgreSQL that can do little, once more with every transaction SERIALIZABLE.
 import { test } from 'tap'
-import { EACH_KIND } from '../helpers/each-kind.ts'
+import { EACH_WAY } from '../helpers/each-kind.ts'
 import { type CreateFor, openedForKit, runDuties, runKit, withoutTransactions } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { poorDatabaseUrl, poorSchema, poorStorage } from '../helpers/poor-postgres.ts'
@@ -20,6 +20,6 @@ for (const isStrict of [false, true]) {
     }
     if (from('nightly') === false) runKit(t, create, { transactions: false })
     // Its locks, its counting and its numbering are other ones, which concurrent calls show. Only they meet conflicts.
-    else runDuties(t, create, (duty) => RACES.test(duty) || (!isStrict && EACH_KIND.includes(duty)))
+    else runDuties(t, create, (duty) => RACES.test(duty) || (!isStrict && EACH_WAY.includes(duty)))
   })
 }

@@ -77,7 +77,7 @@ test('a user below the boundary is recorded, whatever the boundary and the ids a
     const below = ids.filter((id) => byBytes(id, boundary) < 0).sort(byBytes)
     t.strictSame(rows, below.map((id) => ({ user_id: id, change: 1 })), `${boundary}: ${ids}`)
     numbers.add((await client.query(`SELECT last_value FROM ${watermark}`)).rows[0].last_value)
-  }), { numRuns: from('nightly') === false ? 600 : 200 })
+  }), { numRuns: from('nightly') === false ? 600 : 100 })
   t.ok(numbers.size > 20, 'the sequence followed')
 })
 

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { type KnexStorage, knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import type { Created } from '../../adapters/testing/index.ts'
-import { EACH_KIND, TABLES } from '../helpers/each-kind.ts'
+import { EACH_KIND, EACH_WAY, TABLES } from '../helpers/each-kind.ts'
 import { registered, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import { pgHost } from '../helpers/postgres.ts'
@@ -17,6 +17,8 @@ const AGAIN = new RegExp([
   'in every order and for every filter'
 ].join('|'))
 export const IN_TURN = EACH_KIND.filter((duty) => from('nightly') === false || !AGAIN.test(duty))
+/** Where not the texts of statements matter, but how values are sent and compared. */
+export const WAYS_IN_TURN = from('nightly') === false ? IN_TURN : EACH_WAY
 
 /** Runs duties as `t`, one after the other, on stores of one database, which `empty` empties in between. */
 export async function runInTurn (

@@ -6,7 +6,6 @@ import { postgres } from '../../adapters/postgres.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
 import { type Repository, repositoryOf } from '../../lib/storage/repository.ts'
 import type { NewEvent } from '../../lib/storage/storage.ts'
-import type { UserWrite } from '../../lib/storage/user-writes.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -109,21 +108,11 @@ test('an event that is erased before it has its position is not given up with th
   t.strictSame(ofAnn.map(({ type }) => type), ['user.created', 'user.updated', 'user.deleted'])
 })
 
-const ALONE = { atomic: false, idempotency: null }
-const deletion = (id: string): UserWrite =>
-  ({ type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true })
-
 /** The ways in which the events of a user are erased. */
 const ways: Array<[name: string, run: (repository: Repository, id: string) => Promise<unknown>]> = [
-  ['a deletion', ({ users }, id) => users.writeOne(deletion(id))],
-  ['a purge', async ({ users }, id) => {
-    const putAway = { deletedAt: LATER, deletedBy: null }
-    await users.writeOne({ type: 'delete', id, guard: anyVersion, event: null, erase: false, putAway })
-    const event = eventOf('user.purged')
-    await users.writeOne({ type: 'purge', id, guard: anyVersion, putAwayBefore: null, event, erase: true })
-  }],
-  // The second one finds nobody.
-  ['a deletion in a batch', ({ users }, id) => users.write([deletion(id), deletion(id)], ALONE)],
+  ['a deletion', ({ users }, id) => users.writeOne({
+    type: 'delete', id, guard: anyVersion, event: eventOf('user.deleted'), erase: true
+  })],
   ['an erasure alone', ({ events }, id) => events.erase(id)]
 ]
 

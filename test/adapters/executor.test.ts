@@ -37,23 +37,6 @@ const LIMITS = { wait: 1000, busy: 0, total: 1000 }
 const TIMEOUT = "SELECT current_setting('statement_timeout') AS timeout"
 const conflict = { name: 'StorageError', code: 'unavailable', driverCode: '40001' }
 
-for (const batching of [null, { connections: 1, groups: 1, wait: Infinity }]) {
-  test(`a read is repeated if its connection is lost, batching ${batching === null ? 'off' : 'on'}`, async (t) => {
-    const { executor, schema } = executorOn(t, { settings: { batching } })
-    const locker = await pgHost(t).transaction()
-    const wait = 'SELECT pg_advisory_xact_lock_shared(hashtext($1)), 1 AS one'
-    await locker.raw('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
-    const lost = executor.read(wait, [schema])
-    await until('a read that waits', async () => (await waitingForLock(schema)).length === 1)
-    const [first] = await waitingForLock(schema)
-    await terminate(schema)
-    const waitsAgain = async () => (await waitingForLock(schema)).some((pid) => pid !== first)
-    await Promise.race([until('a second attempt', waitsAgain), lost])
-    await locker.commit()
-    t.match(await lost, [{ one: '1' }])
-  })
-}
-
 test('a query is repeated after a conflict, unless it asks for one attempt', async (t) => {
   const { executor, schema } = executorOn(t, {})
   const { call, calls } = await conflicting(schema)

@@ -62,7 +62,7 @@ test('writes that come while a group is running go with the next one', async (t)
   t.strictSame(alone, ['first'])
 })
 
-test('a text that can not be stored is written by itself, and fails alone', async (t) => {
+test('a text that cannot be stored is written by itself, and fails alone', async (t) => {
   const { groups, ask } = controlledGroups(1)
   t.strictSame(await Promise.all(['a', 'b\0'].map(ask)), [{ id: 'a', alone: true }, { id: 'b\0', alone: true }])
   t.equal(groups.length, 0)

@@ -17,7 +17,7 @@ const kinds: Kind[] = [
     open: (t) => sqliteDatabase(t, driver)
   }))
 ]
-const numRuns = Number(process.env['HISTORIES'] ?? (from('nightly') === false ? 25 : 12))
+const numRuns = Number(process.env['HISTORIES'] ?? (from('nightly') === false ? 25 : 6))
 
 for (const { name, skip, open } of kinds) {
   test(`${name}: totals and pages are exact after any history`, { skip, timeout: 250_000 }, async (t) => {

@@ -12,22 +12,20 @@ import { callsOf, plantBetterFitting, plantForAnyType, plantSameOperators } from
 import { connectPg, pgUrlWith, urlOfRole } from '../helpers/postgres.ts'
 import { pgSourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
-import { emptying, IN_TURN, ownAndHost, runInTurn } from './each-kind-in-turn.ts'
+import { emptying, ownAndHost, runInTurn, WAYS_IN_TURN } from './each-kind-in-turn.ts'
 
 const withPath = (path: string): string => pgUrlWith({ options: `-c search_path=${path}` })
 test('no function or operator is executed that fits better than one of PostgreSQL', async (t) => {
   const [evil, named, found] = [temporarySchema(t), temporarySchema(t), temporarySchema(t)]
   const admin = await connectPg(t)
   await plantBetterFitting(admin, evil)
-  for (const schema of [named, undefined]) {
+  // Where the path finds the tables, statements differ in nothing but their names.
+  for (const schema of from('nightly') === false ? [named, undefined] : [undefined]) {
     await sql(`CREATE SCHEMA IF NOT EXISTS "${found}"`)
     const path = schema === undefined ? `${found},${evil}` : `${evil},public`
     const { own, subjectsWith } = ownAndHost(t, withPath(path), schema)
     await own.open({ migrate: true })
-    // Where the path finds the tables, statements differ in nothing but their names.
-    const isWhole = schema === undefined || from('nightly') === false
-    const duties = isWhole ? IN_TURN : IN_TURN.filter((duty) => /^commit|^join/.test(duty))
-    await runInTurn(t, subjectsWith(), () => admin.query(emptying(schema ?? found)), duties)
+    await runInTurn(t, subjectsWith(), () => admin.query(emptying(schema ?? found)))
     await admin.query(insertUsers(`"${schema ?? found}".fastify_users_users`, 1, 500))
     await own.rebuildCounts()
     for (const order of ['asc', 'desc'] as const) {
@@ -54,7 +52,7 @@ test('no function for arguments of any type is called without its schema', async
   const { own, subjectsWith } = ownAndHost(t, withPath(path), schema)
   // They refuse such a search path.
   const open = async () => ({ created: false })
-  await runInTurn(t, subjectsWith({ open }), () => admin.query(emptying(schema)))
+  await runInTurn(t, subjectsWith({ open }), () => admin.query(emptying(schema)), WAYS_IN_TURN)
   await own.server.warnings?.()
   t.match(await own.verifyCounts(), { users: 0, counted: 0, wrong: 0, malformed: [] })
 })
@@ -111,7 +109,7 @@ test('every function says who may call it', async (t) => {
   ])
 })
 
-test('a stranger can not hold up the readers of events', async (t) => {
+test('a stranger cannot hold up the readers of events', async (t) => {
   const schema = temporarySchema(t)
   await migrated(t, postgres({ connection: pgUrl(), schema }))
   const stranger = await connectPg(t, await urlOfRole(t, `${schema}_stranger`, [`USAGE ON SCHEMA "${schema}"`]))

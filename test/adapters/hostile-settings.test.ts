@@ -11,7 +11,7 @@ import { migrated } from '../helpers/migrated.ts'
 import { connectPg, pgHost, pgUrlWith } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
-import { emptying, IN_TURN, ownAndHost, runInTurn } from './each-kind-in-turn.ts'
+import { emptying, IN_TURN, ownAndHost, runInTurn, WAYS_IN_TURN } from './each-kind-in-turn.ts'
 
 const off = (name: string): [name: string, value: string] => [`enable_${name}`, 'off']
 
@@ -82,7 +82,7 @@ const named = (group: typeof settings): string => group.map((setting) => setting
 test('PostgreSQL: a store answers the same under any setting', { jobs: 4 }, async (t) => {
   for (const [i, group] of together(settings).entries()) {
     const options = group.map(([name, value]) => optionOf(name, value)).join(' ')
-    const duties = i === 0 || from('nightly') === false ? IN_TURN : ofValues
+    const duties = i === 0 || from('nightly') === false ? WAYS_IN_TURN : ofValues
     t.test(named(group), { buffered: true }, (t) => runOnPostgres(t, options, duties))
   }
 })
@@ -95,16 +95,16 @@ const unfit: ReadonlyArray<readonly [name: string, value: string, refusal: { cod
   }],
   ['client_encoding', 'LATIN1', {
     code: 'fault',
-    message: 'client_encoding is LATIN1 on the connection, so names would be stored as other ones: leave it at UTF8'
+    message: 'client_encoding is LATIN1 on the connection, so names would be altered when stored: leave it at UTF8'
   }],
   ['search_path', 'public, pg_catalog', {
     code: 'fault',
     message: 'the search path is public, pg_catalog, so operators of other schemas come before those of PostgreSQL: ' +
-      'take pg_catalog out of it, or name it first'
+      'take pg_catalog from it, or name it first'
   }],
   ['TimeZone', '<z>5', {
     code: 'fault',
-    message: 'the time zone of the connection is <Z>5, which gives Z another meaning than UTC: set another one'
+    message: 'the time zone of the connection is <Z>5, in which Z does not mean UTC: set another one'
   }],
   ['session_replication_role', 'replica', {
     code: 'fault',
@@ -113,7 +113,7 @@ const unfit: ReadonlyArray<readonly [name: string, value: string, refusal: { cod
   }],
   ['exit_on_error', 'on', {
     code: 'fault',
-    message: 'exit_on_error is on for the connection, so a write that is refused would end it: set it off'
+    message: 'exit_on_error is on for the connection, so a refused write would close the connection: set it to off'
   }]
 ]
 
@@ -148,12 +148,12 @@ for (const [i, group] of together(pragmas).entries()) {
     const empty = async () => {
       for (const table of TABLES) await host.raw(`DELETE FROM fastify_users_${table}`)
     }
-    await runInTurn(t, () => ({ storage: knexStorage(host), begin: transactionsOf(host) }), empty)
+    await runInTurn(t, () => ({ storage: knexStorage(host), begin: transactionsOf(host) }), empty, WAYS_IN_TURN)
   })
 }
 
 for (const [pragma, message] of [
-  ['encoding = "UTF-16le"', 'the database file has the encoding UTF-16le, in which texts have another order: make ' +
+  ['encoding = "UTF-16le"', 'the database file has the encoding UTF-16le, which sorts texts differently: create ' +
     'it with UTF-8, the default'],
   ['full_column_names = ON', 'PRAGMA full_column_names is on for the connection, so columns have other names: ' +
     'leave it off'],

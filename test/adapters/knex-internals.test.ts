@@ -40,7 +40,7 @@ test('an instance has a client that names its driver and lends the connections o
     const destroyed: unknown[] = []
     client.pool.on('destroyRequest', (_id, each) => destroyed.push(each))
     await host.destroy()
-    t.strictSame(destroyed, [connection], 'else sqlite3 can not close: finalise its statements on another occasion')
+    t.strictSame(destroyed, [connection], 'else sqlite3 cannot close: finalise its statements on another occasion')
   }
 })
 

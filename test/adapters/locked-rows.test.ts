@@ -63,23 +63,6 @@ test('while the row of a user is locked, other writes and all reads go on', asyn
   t.equal((await changeUser(storage, one, rename('again'), { updatedAt: timeOf(50) })).user.version, 2)
 })
 
-test('while many rows are locked, reads and creations in groups go on', async (t) => {
-  const { storage, host } = await withLocked(t, [1, 2, 3].map((n) => idOf('usr', n)), 60_000)
-  const more = Array.from({ length: 60 }, (_, i) => {
-    const email = { value: `x${i}@example.org`, key: `x${i}@example.org` }
-    return changeUser(storage, idOf('usr', 1 + i % 3), { email }, { updatedAt: timeOf(i) })
-  })
-  const blocked = settled(more)
-  for (let n = 10; n < 30; n++) {
-    await Promise.all([add(storage, 3 * n), add(storage, 3 * n + 1), add(storage, 3 * n + 2)])
-    await storage.users.find(idOf('usr', 1))
-  }
-  t.equal(blocked.ended(), 0)
-  await host.query('rollback')
-  t.strictSame(new Set(await blocked.codes), new Set(['written']), 'a short lock is waited for')
-  t.equal((await storage.users.find(idOf('usr', 1)))?.version, 21)
-})
-
 test('while an address is held, other creations and deletions go on', async (t) => {
   const { storage, host, schema } = await withLocked(t, [], 60_000)
   const held = { ...userOf(7), id: idOf('usr', 8) }

@@ -19,9 +19,10 @@ function check (set: SortedMap<string>, model: string[]): boolean {
 
 test('a sorted map is a sorted array', (t) => {
   const key = fc.integer({ min: 0, max: 60 }).map((n) => String(n).padStart(2, '0'))
+  const start = fc.oneof(fc.integer({ min: -2, max: 70 }), fc.constant(Infinity))
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ kind: fc.constantFrom('add' as const, 'delete' as const), key }),
-    fc.record({ kind: fc.constant('range' as const), start: fc.nat(70), count: fc.nat(70) }),
+    fc.record({ kind: fc.constant('range' as const), start, count: fc.nat(70) }),
     fc.record({ kind: fc.constant('rank' as const), key })
   )
   fc.assert(
@@ -32,7 +33,8 @@ test('a sorted map is a sorted array', (t) => {
       return steps.every((step) => {
         if (step.kind === 'range') {
           const { start, count } = step
-          return JSON.stringify(set.range(start, count)) === JSON.stringify(model.slice(start, start + count))
+          const expected = model.slice(Math.max(0, start)).slice(0, count)
+          return JSON.stringify(set.range(start, count)) === JSON.stringify(expected)
         }
         if (step.kind === 'rank') return set.rank(step.key) === model.filter((key) => key < step.key).length
         if (step.kind === 'add') set.set(step.key, step.key)
@@ -44,40 +46,6 @@ test('a sorted map is a sorted array', (t) => {
     }),
     { numRuns: 300 }
   )
-  t.end()
-})
-
-test('a large map, grown in every order and emptied in every order', (t) => {
-  const keys = Array.from({ length: 20_000 }, (_, i) => String(i).padStart(6, '0'))
-  // A fixed permutation: 77,777 and 20,000 have no common factor.
-  const shuffled = keys.map((_, i) => keys[(i * 77_777 + 13) % keys.length] ?? '')
-  for (const [name, order] of [
-    ['ascending', keys],
-    ['descending', keys.toReversed()],
-    ['shuffled', shuffled]
-  ] as const) {
-    const set = name === 'descending' ? new SortedMap<string>() : new SortedMap<string>(64)
-    for (const key of order) set.set(key, key)
-    for (const key of order.slice(0, 100)) set.set(key, `another ${key}`)
-    t.strictSame(set.range(0, keys.length).filter((value) => value.startsWith('another')).length, 100)
-    for (const key of order.slice(0, 100)) set.set(key, key)
-    t.equal(set.size, keys.length, name)
-    t.strictSame(set.range(0, keys.length), keys)
-    t.strictSame(set.range(12_345, 3), ['012345', '012346', '012347'])
-    t.equal(set.rank('012345x'), 12_346)
-    t.strictSame(set.range(19_999, 5), ['019999'])
-    t.strictSame(set.range(20_000, 5), [])
-    t.strictSame(set.range(Infinity, 5), [])
-    t.strictSame(set.range(-1, 2), ['000000', '000001'])
-    for (const [i, key] of order.entries()) if (i % 10 !== 0) set.delete(key)
-    const left = keys.filter((key) => set.range(set.rank(key), 1)[0] === key)
-    t.strictSame(set.range(0, 20_000), left)
-    t.equal(set.size, 2000)
-    for (const key of shuffled) set.delete(key)
-    t.strictSame([set.size, set.range(0, 5), set.rank('5')], [0, [], 0])
-    set.set('again', 'again')
-    t.strictSame(set.range(0, 5), ['again'])
-  }
   t.end()
 })
 
@@ -96,24 +64,6 @@ test('where the keys that begin with a text end', (t) => {
     ['c', 0]
   ] as const) {
     t.equal(endOfPrefix(set, prefix) - set.rank(prefix), begins, JSON.stringify(prefix))
-  }
-  t.end()
-})
-
-test('a prefix that becomes rare by one key of a user is rare by the other too', (t) => {
-  const index = new PrefixIndex<{ id: string }>(8)
-  const items = Array.from({ length: 30 }, (_, n) => ({ id: `a${n}` }))
-  const keysOf = (n: number): string[] => [`ann ${n}`, `ann.${n}@b.co`]
-  const itemOf = (n: number): { id: string } => items[n] ?? { id: '' }
-  for (let n = 10; n < 30; n++) index.move(itemOf(n), [], keysOf(n))
-  for (let n = 10; n < 30; n++) {
-    index.move(itemOf(n), keysOf(n), [])
-    for (const prefix of ['ann', 'ann.', 'ann ', 'ann.2']) {
-      const left = Array.from({ length: 29 - n }, (_, i) => n + 1 + i).filter((each) =>
-        keysOf(each).some((key) => key.startsWith(prefix))
-      )
-      t.strictSame(index.matching(prefix).range(0, 30), left.map(itemOf), `${prefix} without ${n}`)
-    }
   }
   t.end()
 })

@@ -85,11 +85,6 @@ test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   }
 })
 
-test('without a migration to do the SQL is an empty transaction', async (t) => {
-  t.equal(migrationsSql('pg', { from: 0, to: 0 }), 'BEGIN ISOLATION LEVEL READ COMMITTED;\nCOMMIT;\n')
-  t.equal(migrationsSql('sqlite3', { from: LATEST }), 'BEGIN IMMEDIATE;\nCOMMIT;\n')
-})
-
 test('refuses wrong options and other databases', async (t) => {
   const untyped = (value: unknown) => JSON.parse(JSON.stringify(value))
   t.throws(() => migrationsSql('pg', untyped({ from: -1, to: 99, version: 1 })), {

@@ -1,49 +1,19 @@
 // Our tables are created, checked and dropped explicitly, by one process at a time.
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { LATEST, migrations } from '../../adapters/knex/schema/migrations.ts'
+import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
 import { databases } from '../helpers/cli.ts'
 import { inFile, shapeOfFile, shapeOfSchema } from '../helpers/database-shape.ts'
-import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
-import { plainNode } from '../helpers/plain-node.ts'
-import { sqliteDriver, sqliteDrivers } from '../helpers/sqlite.ts'
-import { pgBouncerUrl, pgUrl, sql, temporaryDirectory, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
-
-const run = promisify(execFile)
-const START = join(import.meta.dirname, '..', 'helpers', 'start-once.mjs')
-const PROCESSES = from('nightly') === false ? 8 : 3
-const VERSIONS = migrations.map((_, i) => ({ version: i + 1 }))
+import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 /** A row for tables of this version, which code of another version, and later code, works with. */
 const newer = (version: number, compatibleFrom: number): string =>
   `(version, name, applied_at, compatible_from) values (${version}, 'x', '2026-01-01T00:00:00.000Z', ${compatibleFrom})`
-
-for (const { driver, skip } of sqliteDrivers) {
-  const later = driver !== sqliteDriver && from('nightly')
-  const name = `several processes start concurrently on an empty database, SQLite with ${driver}`
-  test(name, { skip: skip || later }, async (t) => {
-    const filename = join(await temporaryDirectory(t), 'new', 'users.db')
-    const [schema, pooledSchema] = [temporarySchema(t), temporarySchema(t)]
-    const databases = [['sqlite', filename, driver], ['postgres', pgUrl(), schema]]
-    if (withoutPgBouncer === false) databases.push(['postgres', pgBouncerUrl(), pooledSchema, 'pooler'])
-    for (const args of databases) {
-      const started = await Promise.all(Array.from({ length: PROCESSES }, () => run(...plainNode(START, ...args))))
-      const expected = [...Array.from({ length: PROCESSES - 1 }, () => 'started'), 'started first']
-      t.strictSame(started.map(({ stdout }) => stdout).sort(), expected, args.join(' '))
-    }
-    t.strictSame(await inFile(filename, 'select version from fastify_users_migrations order by 1'), VERSIONS)
-    t.strictSame(await sql(`select version from "${schema}".fastify_users_migrations order by 1`), VERSIONS)
-    t.strictSame(await inFile(filename, 'select count(*) as n from fastify_users_users'), [{ n: PROCESSES }])
-    t.strictSame(await sql(`select count(*)::int as n from "${schema}".fastify_users_users`), [{ n: PROCESSES }])
-  })
-}
 
 test('a schema that is behind or newer is a clear error at registration', async (t) => {
   for (const { create } of databases) {

@@ -1,6 +1,5 @@
 // postgres({ pooler: true }): nothing depends on a session, since a pooler lends another one each time.
 import { test } from 'tap'
-import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -65,16 +64,4 @@ test('a statement that is not answered is given up on this side', async (t) => {
     await t.rejects(storage.users.find('usr_1'), expected, 'the server has no limit')
   })
   t.equal(await storage.users.find('usr_1'), null)
-})
-
-test('a creation that waits for one with the same key fails as in progress', async (t) => {
-  const schema = temporarySchema(t)
-  const connection = withoutPgBouncer === false ? pgBouncerUrl() : pgUrl()
-  const storage = await migrated(t, postgres({ connection, schema, pooler: true, statementTimeoutMs: 1000 }))
-  const host = pgHost(t)
-  await host.transaction(async (trx) => {
-    await create(knexStorage(host, { schema, profile: 'classic' }).join(trx), 1)
-    await t.rejects(create(storage, 2), { code: 'idempotency_in_progress' })
-  })
-  t.match(await create(storage, 3), { user: { id: userOf(1).id }, replayed: true })
 })

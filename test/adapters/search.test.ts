@@ -52,7 +52,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     t.strictSame(
       await Promise.all(byAddress),
       [0, 1, 0, 0, 1, 1],
-      "what can not be kept is nobody's address, and holds up no other"
+      "what cannot be kept is nobody's address, and holds up no other"
     )
   })
 }

@@ -107,8 +107,9 @@ async function databaseIn (t: Test, encoding: string): Promise<string> {
 for (const encoding of ['LATIN1', 'SQL_ASCII']) {
   test(`a database in ${encoding} is refused, and the message says what to do`, async (t) => {
     const connection = await databaseIn(t, encoding)
-    const message = `the database has the encoding ${encoding}, which can not keep every name: use one with UTF8, as ` +
-      "CREATE DATABASE users ENCODING 'UTF8' TEMPLATE template0 makes it"
+    const message = `the database has the encoding ${encoding}, which cannot store every name: ` +
+      'use one with UTF8, made with ' +
+      "CREATE DATABASE users ENCODING 'UTF8' TEMPLATE template0"
     const refusal = { name: 'StorageError', code: 'fault', message }
     const storage = postgres({ connection })
     t.teardown(() => storage.close())

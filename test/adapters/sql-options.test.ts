@@ -31,7 +31,7 @@ test('sqlite() throws one error for all wrong options', async (t) => {
     name: 'TypeError',
     message: `fastify-users: sqlite(): 3 wrong options:
 - file is not a known option
-- filename must be the path of a file, no URI, or :memory:
+- filename must be the path of a file (not a URI), or :memory:
 - busyTimeoutMs must be a whole number of milliseconds, 0 or more`
   })
   for (const filename of ['sqlite:users.db', 'file:users.db', 'https://example.org/x']) {
@@ -66,7 +66,7 @@ test('knexStorage() refuses wrong options and other databases', async (t) => {
   for (const none of [null, {}, 'postgres://x']) {
     t.throws(() => knexStorage(untyped(none)), {
       name: 'TypeError',
-      message: 'fastify-users: knexStorage() takes an instance of Knex, as knex({ client: … }) makes it'
+      message: 'fastify-users: knexStorage() takes an instance of Knex, such as knex({ client: … }) returns'
     })
   }
   t.throws(() => dialectOf('mysql2'), {

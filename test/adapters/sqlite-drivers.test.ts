@@ -9,12 +9,8 @@ import { toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { retryWhileBusy } from '../../adapters/knex/connection/retry-while-busy.ts'
 import { type DriverSource, loadSqliteDriver } from '../../adapters/knex/drivers/sqlite-drivers.ts'
-import { sqlite } from '../../adapters/sqlite.ts'
-import { captureLog } from '../helpers/log.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
-import Fastify from 'fastify'
-import users from '../../lib/index.ts'
 
 const WORKS = 'module.exports = class Database { close () {} }'
 const BROKEN =
@@ -117,17 +113,6 @@ test('loading node:sqlite leaves the warnings of the process as they were', asyn
   process.emitWarning('x')
   t.equal(warnings().length, 1)
   t.type(emitWarning, 'function')
-})
-
-test('the log says which driver is used', async (t) => {
-  const log = captureLog()
-  const app = Fastify({ logger: { stream: log.stream } })
-  t.teardown(() => app.close())
-  const storage = sqlite({ filename: ':memory:' })
-  await app.register(users, { storage, migrate: true, decoratorName: 'members' })
-  const { name, version } = loadSqliteDriver()
-  t.equal(storage.server.driver, `${name} ${version}`)
-  t.match(log.text(), `fastify-users: app.members keeps its users in sqlite (${name} ${version}), a new store`)
 })
 
 for (const { driver, skip } of sqliteDrivers) {

@@ -154,7 +154,7 @@ test('a file that is there is not opened to make it: closing it would drop the l
   await add(2)
 })
 
-test('a file that can not be opened or made is named, with the account and what to do', async (t) => {
+test('a file that cannot be opened or made is named, with the account and what to do', async (t) => {
   const directory = await temporaryDirectory(t)
   const filename = join(directory, 'users.db')
   const made = sqlite({ filename })
@@ -173,17 +173,6 @@ test('a file that can not be opened or made is named, with the account and what 
   const below = join(filename, 'users.db')
   const notMade = `fastify-users: sqlite(): the database file ${below} can't be made (EEXIST)`
   t.throws(() => sqlite({ filename: below }), { message: notMade })
-})
-
-test('a service whose file is deleted answers 503, not 201', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'users.db')
-  const { call } = await testApp(t, { storage: sqlite({ filename }) })
-  const post = (email: string) => call('POST', '/users', { payload: { name: 'Ann', email } })
-  t.equal((await post('ann@example.org')).statusCode, 201)
-  await Promise.all(FILES.map((name) => rm(join(filename, '..', name), { force: true })))
-  const response = await post('bob@example.org')
-  t.match([response.statusCode, response.json().code], [503, 'storage_unavailable'])
-  t.equal((await call('GET', '/users')).statusCode, 200, 'what was there can still be read')
 })
 
 test('what it creates is for its owner alone, and what is there keeps its mode', async (t) => {

@@ -139,10 +139,4 @@ for (const { driver, skip } of sqliteDrivers) {
     t.ok(took < 3000, `${took} ms`)
     await writing.rollback()
   })
-
-  test(`${driver}: a missing table is a fault`, { skip }, async (t) => {
-    const storage = sqlite({ filename: ':memory:', driver })
-    t.teardown(() => storage.close())
-    await t.rejects(storage.users.find('usr_x'), { name: 'StorageError', code: 'fault' })
-  })
 }

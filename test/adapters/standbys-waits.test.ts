@@ -8,7 +8,7 @@ import {
 } from '../helpers/replication.ts'
 
 const OTHER_TABLES =
-  /^it has other tables than the primary: replicas must name the database of connection, with the same schema$/
+  /^its tables are not the primary’s: replicas must name the database of connection, with the same schema$/
 const ada = { name: 'Ada', email: 'ada@example.org' }
 
 /** A server whose standby is behind a change of the one user, and the token of that change. */

@@ -218,7 +218,7 @@ test('reads on a standby', async (t) => {
     await standby.sql('SELECT pg_promote()')
     await until('the promotion', async () => (await standby.sql('SELECT 1 WHERE NOT pg_is_in_recovery()')).length === 1)
     await standby.sql("UPDATE gone.fastify_users_users SET name = 'Split', version = 9")
-    await reported(/^it is no standby any more: it was promoted, and may have writes of its own$/)
+    await reported(/^it is no longer a standby: it was promoted, and may have writes of its own$/)
     t.equal((await call('GET', `/users/${id}`)).json().name, 'Ada')
     t.ok(reports.every(({ name }) => name === 'replicas[0]'))
   })

@@ -1,6 +1,7 @@
 // The browser's buttons Back and Forward on the administration page.
 import type { Dialog } from 'playwright-core'
-import { adminHost, chooseFilter, edit, FIELDS, openFilters, pageTest } from '../helpers/admin-page.ts'
+import { FIELDS } from '../helpers/admin-fields.ts'
+import { adminHost, chooseFilter, edit, openFilters, pageTest } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('staying at a form that is not saved changes no step of the history', async (t) => {
@@ -11,7 +12,7 @@ pageTest('staying at a form that is not saved changes no step of the history', a
   const arrives = (hash: string) => until(`the page is at ${hash}`, async () => await place() === hash)
   let questions = 0
   const stay = async (dialog: Dialog) => {
-    t.equal(dialog.message(), 'What you have typed is not saved. Leave without saving it?')
+    t.equal(dialog.message(), 'You have unsaved changes. Leave without saving them?')
     await dialog.dismiss()
     questions++
   }
@@ -108,8 +109,9 @@ pageTest('says that a user or a view is not there, and that a page is past the e
   await page.getByRole('link', { name: 'Ada' }).waitFor()
   t.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0, 'one page needs no pager')
   await page.goto(`${origin}/admin/#/users?limit=37&page=2`)
-  await page.getByText('There is nothing on this page').waitFor()
-  t.equal(await page.getByLabel('Rows on a page').inputValue(), '20', 'a size that is not offered')
+  await page.getByText('This page is empty.').waitFor()
+  await page.getByText('Columns', { exact: true }).click()
+  t.equal(await page.getByLabel('Rows per page').inputValue(), '20', 'a size that is not offered')
   await page.goto(`${origin}/admin/#/elsewhere`)
   const nowhere = page.getByRole('paragraph').filter({ hasText: 'There is no such page.' })
   await nowhere.waitFor()

@@ -1,5 +1,5 @@
 // What is done to many users touches those alone who still are what the person has seen, and nobody by accident.
-import { act, adminHost, pageTest } from '../helpers/admin-page.ts'
+import { act, actOnRow, adminHost, pageTest } from '../helpers/admin-page.ts'
 
 pageTest('a change of many names and leaves alone who was changed meanwhile', async (t) => {
   const { users, origin, enter } = await adminHost(t, { trash: true })
@@ -21,11 +21,11 @@ pageTest('a change of many names and leaves alone who was changed meanwhile', as
     await page.getByRole('button', { name: `${action}…` }).click()
     await dialog.getByRole('button', { name: action, exact: true }).click()
     await dialog.getByText('2 done, 1 refused, 0 not tried.').waitFor()
-    await dialog.getByText('Changed by somebody else meanwhile, and left as they are').waitFor()
+    await dialog.getByText('Not changed, because somebody else has changed these users in the meantime').waitFor()
     t.strictSame(await dialog.getByRole('listitem').allInnerTexts(), ['Bob'], action)
     t.equal((await users.get(bob)).version, version, action)
     await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('group', { name: 'What to do with the selected users' }).waitFor({ state: 'detached' })
+    await page.getByRole('group', { name: 'Actions for the selected users' }).waitFor({ state: 'detached' })
   }
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Bob'])
 
@@ -65,7 +65,7 @@ pageTest('a deletion begins at Cancel, and the number of fifty is typed', async 
   for (const action of ['Delete', 'Suspend', 'Set a field']) {
     await page.getByRole('button', { name: `${action}…` }).click()
     await dialog.getByRole('button', { name: action, exact: true }).click()
-    await dialog.getByText('This is not the number.').waitFor()
+    await dialog.getByText('This is not the number of users.').waitFor()
     await page.keyboard.press('Escape')
   }
   await page.getByRole('button', { name: 'Delete…' }).click()
@@ -74,6 +74,6 @@ pageTest('a deletion begins at Cancel, and the number of fifty is typed', async 
   await page.getByText('50 users deleted').waitFor()
 
   await page.goto(`${origin}/admin/#/api-keys`)
-  await page.getByRole('button', { name: 'Revoke…' }).first().click()
+  await actOnRow(page, '', 'Revoke…')
   t.equal(await focused(), 'Cancel', 'of a key')
 })

@@ -33,6 +33,7 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   t.strictSame(rest, {
     offers: { apiKeys: true, events: true, webhooks: false, tenants: false, trash: true },
     requireIfMatch: true,
+    trashRetention: 30 * 86_400,
     pageSize: { default: 10, max: 50 },
     scopes: { 'orders:read': 'Read orders' },
     fields: { properties: { plan: { type: 'string' }, seats: { type: 'integer' } }, required: ['seats'] },

@@ -57,7 +57,7 @@ for (const [i, { name, ...size }] of SIZES.entries()) {
     await check('sign-in-refused', page.getByRole('alert'))
     await signIn(page, await createKey())
     await page.goto(`${origin}/admin/#/`)
-    await check('start', page.getByRole('group', { name: 'Sign-ups by day' }))
+    await check('start', page.getByRole('img', { name: 'Sign-ups by day' }))
     await page.goto(`${origin}/admin/#/users`)
     await page.keyboard.press('Control+k')
     await check('palette', page.getByRole('listbox'))
@@ -85,7 +85,7 @@ for (const [i, { name, ...size }] of SIZES.entries()) {
     await check('new-user', page.getByRole('alert'))
     await page.goto(`${origin}/admin/#/users/${id}`)
     await check('user', page.getByText('created this user'))
-    await page.locator('main summary').click()
+    await page.locator('main .menu > summary').click()
     await check('user-actions', page.getByRole('button', { name: 'Suspend' }))
     await page.keyboard.press('Escape')
     await edit(page)
@@ -104,7 +104,7 @@ for (const [i, { name, ...size }] of SIZES.entries()) {
     await check('new-api-key', page.getByRole('dialog'))
     await close()
     await page.goto(`${origin}/admin/#/events`)
-    await check('events', page.getByText('These are all events.'))
+    await check('events', page.getByText('There are no older events.'))
     const webhook = await app.webhooks.create({
       url: 'http://127.0.0.1:1/', types: ['webhook.*'], description: 'the CRM'
     })

@@ -15,7 +15,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   await users.update(id, { name: 'Ada Byron', note: 'theirs', seats: 9 })
   await page.getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this user' })
-  await dialog.waitFor()
+  await dialog.getByText(/^The server itself changed the user/).waitFor()
   const checked = async (name: string) => dialog.getByRole('radio', { name }).isChecked()
   t.strictSame(
     await Promise.all(['Seats, Theirs', 'address, Yours', 'Name, Yours', 'Name, Theirs'].map(checked)),
@@ -46,7 +46,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   await act(page, 'Delete this user')
   await page.getByLabel('Type the name').fill('Ada King')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('Somebody has changed this user meanwhile.').waitFor()
+  await page.getByText('Somebody else has changed this user in the meantime.').waitFor()
   await until('the form has the new version', async () => await page.getByLabel('Seats').inputValue() === '11')
 })
 

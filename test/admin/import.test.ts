@@ -27,7 +27,7 @@ pageTest('imports a file after it was checked, and can take back what it made', 
     'Dan,dan@example.org,y', 'Eve,eve,1', 'Fay,fay@example.org,z'
   ]
   await choose('users.csv', rows.join('\n'))
-  await dialog.getByLabel('Users that exist already').selectOption('change what differs')
+  await dialog.getByLabel('Users who already exist').selectOption('change what differs')
   await dialog.getByRole('button', { name: 'Check' }).click()
   await dialog.getByText('1 would be created, 1 changed, 0 left as they are, 4 refused.').waitFor()
   t.equal(await focused(page), '1 would be created, 1 changed, 0 left as they are, 4 refused.')
@@ -133,7 +133,7 @@ pageTest('a file is dropped anywhere, kept when the chooser is cancelled, and re
   t.ok(y >= 0 && y + height <= 640, 'the next button is in view')
   await start.click()
   await dialog.getByText('1 created, 0 changed, 0 left as they are, 2 refused.').waitFor()
-  await dialog.getByRole('link', { name: 'Show those created' }).click()
+  await dialog.getByRole('link', { name: 'Show the new users' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.getByText('1 user', { exact: true }).waitFor()
   t.equal(await page.evaluate('location.hash'), '#/users?sort=-createdAt')
@@ -149,7 +149,7 @@ pageTest('a file is dropped anywhere, kept when the chooser is cancelled, and re
   await dialog.getByRole('button', { name: 'Check' }).click()
   t.equal(await dialog.getByRole('alert').innerText(), 'This is not a CSV or NDJSON file.')
   await drag('drop', 'ada.csv', 'name,email\nAda,ada@example.org\n')
-  await dialog.getByLabel('Users that exist already').selectOption('leave them as they are')
+  await dialog.getByLabel('Users who already exist').selectOption('leave them as they are')
   await dialog.getByRole('button', { name: 'Check' }).click()
   await dialog.getByText('0 would be created, 0 changed, 1 left as they are, 0 refused.').waitFor()
   t.equal(await start.isDisabled(), true, 'there is nothing to import')
@@ -230,9 +230,9 @@ pageTest('asks for the encoding of a file, and says what the server says of its 
   await check('PK\x03\x04 is a workbook')
   await dialog.getByText('but is a workbook of a spreadsheet program: save it as CSV.').waitFor()
   await check('name,email\nAda,ada@example.org,x\nBob,"bob@"example.org\n')
-  await dialog.getByText('This must have 2 cells, as the header, and has 3.').waitFor()
+  await dialog.getByText('This must have 2 cells, like the header, but has 3.').waitFor()
   t.strictSame(await refusals(dialog), [
-    'Line 2 (Ada): This must have 2 cells, as the header, and has 3.',
-    'Line 3 (Bob): This must have its quotation marks as RFC 4180 says: around whole cells, and doubled within them.'
+    'Line 2 (Ada): This must have 2 cells, like the header, but has 3.',
+    'Line 3 (Bob): This must use quotation marks as in RFC 4180: around whole cells, and doubled inside them.'
   ])
 })

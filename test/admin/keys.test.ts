@@ -1,5 +1,7 @@
 // API keys on the administration page.
-import { adminHost, focused, openTab, pageTest, scrollsSideways, signIn, violations } from '../helpers/admin-page.ts'
+import {
+  actOnRow, adminHost, focused, openTab, pageTest, scrollsSideways, signIn, violations
+} from '../helpers/admin-page.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import { until } from '../helpers/until.ts'
@@ -29,7 +31,7 @@ pageTest('creates, rotates and revokes keys; a text is shown once', async (t) =>
   await dialog.getByRole('button', { name: 'Create the key' }).click()
   await dialog.getByText('This is required.').waitFor()
   await dialog.getByLabel('Name').fill('reporting')
-  await dialog.getByLabel('keys:read see API keys, without their texts').check()
+  await dialog.getByLabel('keys:read see API keys, but not their secrets').check()
   await dialog.getByLabel('Expires after').selectOption('90 days')
   await dialog.getByRole('button', { name: 'Create the key' }).click()
   await dialog.getByText('Copy the key now: it is not shown again.').waitFor()
@@ -49,7 +51,7 @@ pageTest('creates, rotates and revokes keys; a text is shown once', async (t) =>
   await row('reporting').getByRole('button', { name: 'Rotate' }).click()
   const rotation = page.getByRole('dialog', { name: 'Rotate reporting' })
   await rotation.getByLabel('The new key expires after').selectOption('30 days')
-  await rotation.getByLabel('The old key ends after').selectOption('now')
+  await rotation.getByLabel('The old key stops working after').selectOption('now')
   await rotation.getByRole('button', { name: 'Rotate' }).click()
   await rotation.getByText('Copy the key now').waitFor()
   const next = await rotation.locator('code').innerText()
@@ -62,9 +64,9 @@ pageTest('creates, rotates and revokes keys; a text is shown once', async (t) =>
 
   const { id = '' } = (await users.apiKeys.list()).data.findLast(({ name }) => name === 'reporting') ?? {}
   const successor = await users.apiKeys.rotate(id)
-  await row('reporting').getByRole('button', { name: 'Revoke' }).click()
+  await actOnRow(page, 'reporting', 'Revoke')
   const revocation = page.getByRole('dialog', { name: 'Revoke reporting?' })
-  await revocation.getByLabel('Also revoke every key that it was replaced by.').check()
+  await revocation.getByLabel('Also revoke every key that replaced this one.').check()
   await revocation.getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('reporting was revoked.').waitFor()
   t.strictSame([await answerTo(next), await answerTo(successor.key)], [401, 401])
@@ -97,19 +99,18 @@ pageTest('the focus is never lost, and a key’s text is never lost by accident'
   await dialog.getByText('Copy the key now').waitFor()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  t.strictSame(questions, Array(2).fill('It is not shown again. Close it without having copied it?'))
+  t.strictSame(questions, Array(2).fill('You have not copied it, and it is not shown again. Close anyway?'))
   await focus('New API key')
 
-  const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
-  await row('other').getByRole('button', { name: 'Revoke' }).click()
+  await actOnRow(page, 'other', 'Revoke')
   t.equal(await dialog.getByText('You are signed in with this key').count(), 0)
   await dialog.getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('other was revoked.').waitFor()
   await focus('API keys')
-  await row('me').getByRole('button', { name: 'Revoke' }).click()
-  await dialog.getByText('You are signed in with this key: this page can do nothing more with it then.').waitFor()
+  await actOnRow(page, 'me', 'Revoke')
+  await dialog.getByText('You are signed in with this key. Revoking it signs you out.').waitFor()
   await dialog.getByRole('button', { name: 'Revoke' }).click()
-  await dialog.getByText('This is the last key that can give these scopes. Create another one first.').waitFor()
+  await dialog.getByText('This is the last key that can grant these scopes. Create another one first.').waitFor()
 })
 
 for (const { days, lifetimes, chosen } of [
@@ -138,7 +139,7 @@ for (const { days, lifetimes, chosen } of [
 pageTest('a key that may not create others is offered nothing of it', async (t) => {
   const { enter } = await adminHost(t)
   const page = await enter('#/api-keys', { scopes: ['users:read', 'keys:read'] })
-  await page.getByText('Not offered: you lack the scope keys:write.').waitFor()
+  await page.getByText('Some actions are hidden, because your key lacks the scope keys:write.').waitFor()
   t.equal(await page.getByRole('button', { name: /New API key|Rotate|Revoke/ }).count(), 0)
 })
 
@@ -175,7 +176,7 @@ pageTest('shows whose a key is and what binds it, and creates one with an owner'
   t.equal((await users.apiKeys.list()).data.find(({ name }) => name === 'reporting')?.owner, 'Team Zoë')
 
   await page.setViewportSize({ width: 820, height: 900 })
-  const { x, width } = Object(await page.getByRole('button', { name: 'Revoke' }).first().boundingBox())
+  const { x, width } = Object(await page.locator('td.is-actions summary').first().boundingBox())
   t.ok(x + width <= 820, `what can be done with a key is in view on a tablet: it ends at ${x + width}`)
   t.equal(await scrollsSideways(page), false)
 })
@@ -204,6 +205,12 @@ pageTest('lists the newest keys first, and links a key with those before and aft
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   t.equal(await page.evaluate('location.hash'), '#/api-keys')
+  await users.apiKeys.revoke(old.id)
+  const names = async () => (await page.locator('td.is-name a.name').allInnerTexts()).join()
+  for (const [state, found] of [['revoked', 'billing'], ['active', 'me,billing'], ['expired', '']] as const) {
+    await page.getByLabel('Status').selectOption(state)
+    await until(`those that are ${state}`, async () => await names() === found)
+  }
   await page.goto(`${origin}/admin/#/api-keys?key=key_00000000000000000000000000`)
   await page.getByText('This API key does not exist.').waitFor()
 })

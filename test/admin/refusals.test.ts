@@ -87,7 +87,7 @@ pageTest('a key that may write users and not read them makes one, and saves a fo
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByLabel('API key').fill(await createKey(['users:write']))
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByText('you lack the scope users:read').waitFor()
+  await page.getByText('your key lacks the scope users:read').waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   t.match(await users.get(ada.id), { name: 'Ada', note: 'second' })

@@ -24,7 +24,7 @@ pageTest('says where one is, refuses what is no key, and sends a key as Bearer t
   await page.getByText(`The users of \u2068${new URL(origin).host}/v1\u2069`).waitFor()
   const command = page.getByText('npx fastify-users keys create')
   t.equal(await command.isVisible(), false)
-  await page.getByText('Where does a key come from?').click()
+  await page.getByText('Where do I get a key?').click()
   t.equal(await command.isVisible(), true)
 
   for (const text of ['Ключ', 'uk_\u200b123', mistyped(key)]) {
@@ -39,7 +39,7 @@ pageTest('says where one is, refuses what is no key, and sends a key as Bearer t
   const refused = sent.length
   await signIn(page, key)
   await headingHasFocus(page)
-  t.equal(await page.title(), 'Users')
+  t.equal(await page.title(), `Users · ${new URL(origin).host}`)
   await page.getByText('There are no users yet.').waitFor()
   t.ok(sent.length > refused && sent.slice(refused).every(({ authorization }) => authorization === `Bearer ${key}`))
   t.ok(sent.every(({ url, cookie }) => !url.includes(key) && cookie === undefined))
@@ -113,7 +113,8 @@ pageTest('what a key lacks scopes for is not offered, and the page says why', as
   await page.keyboard.press('Escape')
   t.equal(await page.getByRole('link', { name: 'New user' }).count(), 0)
   t.equal(await page.getByRole('checkbox', { name: 'Select' }).count(), 0)
-  const missing = (scope: string) => page.getByText(`Not offered: you lack the scope ${scope}.`)
+  const missing = (scope: string) =>
+    page.getByText(`Some actions are hidden, because your key lacks the scope ${scope}.`)
   t.equal(await missing('users:write').count(), 1)
   t.equal(await missing('users:delete').count(), 1)
 
@@ -171,7 +172,7 @@ pageTest('a key that ends takes nothing that was typed, whatever the next one ca
   await end(host, next)
   await send('Save')
   await again(await createKey(['users:read']))
-  await page.getByText('Not offered: you lack the scope users:write.').first().waitFor()
+  await page.getByText('Some actions are hidden, because your key lacks the scope users:write.').first().waitFor()
   t.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Ada King')
   await send('Save')
   await page.getByText('You are not allowed to do this.').waitFor()

@@ -1,15 +1,18 @@
-// What a caller can give to a key that it creates or rotates: no scope that it lacks, and no longer life.
+// What a caller can give to a key that it creates or rotates: no scope that it lacks, no longer life, and no address or
+// limit beyond its own.
 import { mock } from 'node:test'
 import { test } from 'tap'
-import type { HostPrincipal } from '../../lib/index.ts'
+import { memory } from '../../adapters/memory/index.ts'
+import type { HostPrincipal, Scope } from '../../lib/index.ts'
 import { ALL_SCOPES, inject } from '../helpers/app.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
-test('a key gives only scopes that it has: every caller with keys:write, every set of scopes', async (t) => {
+test('a key gives only scopes that it has: every caller with keys:write, every set of four scopes', async (t) => {
   const { app, post } = await keyApp(t)
-  const subsets = Array.from({ length: 32 }, (_, bits) => ALL_SCOPES.filter((_, i) => (bits >> i) & 1))
+  const some: Scope[] = ['users:read', 'users:delete', 'keys:read', 'keys:write']
+  const subsets = Array.from({ length: 16 }, (_, bits) => some.filter((_, i) => (bits >> i) & 1))
   const violations: string[] = []
   for (const own of subsets.filter((scopes) => scopes.includes('keys:write'))) {
     const { key } = await app.users.apiKeys.create({ name: 'caller', scopes: own })
@@ -45,7 +48,7 @@ test('a key creates no key that outlives it, not by rotation either', async (t) 
   t.equal((await post('/api-keys', { name: 'x', expiresIn: 60 }, key)).statusCode, 201)
   const later = new Date(Date.parse(expiresAt) + 1).toISOString()
   const beyond = [{ expiresAt: later }, { expiresAt: null }, { expiresIn: 400 * 24 * 3600 }]
-  const detail = 'must not be later than the expiry of the API key that asks'
+  const detail = 'must not be later than the expiry of the caller’s API key'
   const long = await app.users.apiKeys.create({ name: 'long', scopes: ['users:read'] })
   for (const expiry of beyond) {
     const errors = [{ pointer: `/${Object.keys(expiry)[0]}`, code: 'beyond_caller', detail }]
@@ -106,4 +109,71 @@ test('a principal of the host gives no longer life than its own expiresAt', asyn
   t.equal((await create('guest')).statusCode, 201, 'without expiresAt the caller has no expiry')
   t.equal((await create('guest-for-a-day')).statusCode, 403, 'with expiresAt it gives no longer life')
   t.equal((await create('guest-of-a-wrong-day')).statusCode, 503)
+})
+
+const LIMITS = { requests: { max: 600, window: 60 } }
+
+test('a key gives addresses and a limit within its own, and its own where none are named', async (t) => {
+  const { app, post } = await keyApp(t, { limits: LIMITS })
+  const own = { addresses: ['127.0.0.0/8', '10.0.0.0/8', '2001:db8::/32'], rateLimit: { max: 100, window: 60 } }
+  const caller = await app.users.apiKeys.create({ name: 'caller', scopes: ALL_SCOPES, ...own })
+  t.has((await post('/api-keys', { name: 'x' }, caller.key)).json(), own)
+  const right = [
+    { addresses: ['10.1.0.0/16', '2001:db8::1/128', '127.0.0.1/32'] }, { addresses: ['::ffff:10.0.0.1/128'] },
+    { rateLimit: { max: 100, window: 60 } }, { rateLimit: { max: 100, window: 61 } },
+    { rateLimit: { max: 1, window: 1 } }
+  ]
+  for (const members of right) {
+    const answer = await post('/api-keys', { name: 'x', ...members }, caller.key)
+    t.equal(answer.statusCode, 201, JSON.stringify(members))
+  }
+  const wrong = [
+    { addresses: null }, { addresses: ['0.0.0.0/0'] }, { addresses: ['10.0.0.0/7'] }, { addresses: ['::/0'] },
+    { addresses: ['10.0.0.1/32', '11.0.0.1/32'] }, { rateLimit: null }, { rateLimit: { max: 101, window: 3600 } },
+    { rateLimit: { max: 100, window: 59 } }
+  ]
+  for (const members of wrong) {
+    const answer = await post('/api-keys', { name: 'x', ...members }, caller.key)
+    t.equal(answer.headers['www-authenticate'], 'Bearer realm="users", error="insufficient_scope"')
+    t.match([answer.statusCode, answer.json()], [403, {
+      code: 'insufficient_scope', errors: [{ pointer: `/${Object.keys(members)[0]}`, code: 'beyond_caller' }]
+    }], JSON.stringify(members))
+  }
+})
+
+test('a key without a limit of its own gives no more than that of every key', async (t) => {
+  const { post } = await keyApp(t, { limits: { requests: { max: 100, window: 60 } } })
+  const status = async (rateLimit: object | null) => (await post('/api-keys', { name: 'x', rateLimit })).statusCode
+  t.strictSame([await status({ max: 101, window: 60 }), await status({ max: 100, window: 60 }), await status(null)],
+    [403, 201, 201])
+})
+
+test('a key rotates no key that works from elsewhere, or may send more', async (t) => {
+  const { app, post } = await keyApp(t, { limits: LIMITS })
+  const bounds = { addresses: ['127.0.0.0/8'], rateLimit: { max: 100, window: 60 } }
+  const caller = await app.users.apiKeys.create({ name: 'caller', scopes: ALL_SCOPES, ...bounds })
+  const others = [{}, { ...bounds, addresses: ['0.0.0.0/0'] }, { ...bounds, rateLimit: { max: 101, window: 60 } }]
+  for (const members of others) {
+    const other = await app.users.apiKeys.create({ name: 'other', ...members })
+    const answer = await post(`/api-keys/${other.id}/rotate`, {}, caller.key)
+    t.match([answer.statusCode, answer.json()], [403, { code: 'insufficient_scope', errors: [{ pointer: '' }] }])
+    t.strictSame(await app.users.apiKeys.get(other.id), (({ key, ...record }) => record)(other), 'it stays as it was')
+  }
+  t.has((await post(`/api-keys/${caller.id}/rotate`, {}, caller.key)).json(), bounds)
+})
+
+test('a store that loses the addresses of a key makes none: the key is revoked', async (t) => {
+  const storage = memory()
+  const { find } = storage
+  storage.find = async (name, keys) => {
+    const rows = await find(name, keys)
+    return rows.map((row) => {
+      const { addresses, ...record }: { addresses?: unknown } = Object(row?.record)
+      return row && { ...row, record: Object(record) }
+    })
+  }
+  const { app } = await keyApp(t, { storage })
+  await t.rejects(app.users.apiKeys.create({ name: 'bound', addresses: ['10.0.0.0/8'] }), { code: 'internal' })
+  const key = (await app.users.apiKeys.list()).data.at(-1)
+  t.match(key, { name: 'bound', revokedAt: String })
 })

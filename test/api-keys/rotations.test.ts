@@ -9,7 +9,7 @@ import { sqliteDriver } from '../helpers/sqlite.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import '../helpers/watch-all.ts'
 
-const KEYS = 20
+const KEYS = 8
 const DAY = 86_400
 const CALLS = 8
 

@@ -1,4 +1,4 @@
-// app.users.batch: the same in process and inside transactions of the host's.
+// app.users.batch: the same in process. Inside transactions of the host's: test/transactions/both-ways.test.ts.
 import knex from 'knex'
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
@@ -8,7 +8,6 @@ import { testApp } from '../helpers/app.ts'
 import { ann, bob } from '../helpers/batches.ts'
 import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { startProxy } from '../helpers/tcp-proxy.ts'
-import { until } from '../helpers/until.ts'
 import { untyped } from '../helpers/untyped.ts'
 
 test('gives the user or the error of each operation', async (t) => {
@@ -91,30 +90,4 @@ test('over a slow network a batch has more time than a single write', async (t) 
     ({ op: 'create', body: { name: 'x', email: `${n}@y.de` } } as const))
   const { data: results } = await app.users.batch(operations)
   t.ok(results.every(({ status }) => status === 201), 'at least 3.6 seconds, and a single write has 1.5')
-})
-
-test('in a transaction of the host’s it commits or rolls back with it, and a refusal leaves that usable', async (t) => {
-  const host = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
-  t.teardown(() => host.destroy())
-  const storage = knexStorage(host, { schema: temporarySchema(t) })
-  const { app } = await testApp(t, { storage })
-  const changes: string[] = []
-  app.users.events.on('user.created', ({ data: { name } }) => { changes.push(name) })
-  const rolledBack = await host.transaction()
-  await app.users.using(rolledBack).batch([{ op: 'create', body: ann }])
-  await rolledBack.rollback()
-  t.equal((await app.users.list()).meta.total, 0)
-  await host.transaction(async (transaction) => {
-    const inside = app.users.using(transaction)
-    await inside.create(ann)
-    const twice = [{ op: 'create', body: bob }, { op: 'create', body: bob }] as const
-    await t.rejects(inside.batch(twice, { atomic: true }), { code: 'batch_failed' })
-    t.equal((await inside.list()).meta.total, 1)
-    const { data: results } = await inside.batch(twice)
-    t.strictSame(results.map(({ status }) => status), [201, 409])
-    t.strictSame(changes, [])
-  })
-  await until('the events', () => changes.length === 2)
-  t.strictSame(changes, ['Ann', 'Bob'])
-  t.equal((await app.users.list()).meta.total, 2)
 })

@@ -140,7 +140,7 @@ test('an operation has no larger body than a request of its own, and no nesting 
   t.strictSame(statusesOf(response), ['validation_failed', 'body_too_large', 201])
   const noJson = [{ op: 'create', body: { name: 1n } }, { op: 'create', body: bob }]
   await t.rejects(app.users.batch(Object(noJson), { idempotencyKey: 'k' }), {
-    errors: [{ pointer: '/operations', code: 'invalid', detail: 'must be JSON of few levels' }]
+    errors: [{ pointer: '/operations', code: 'invalid', detail: 'must be JSON without deep nesting' }]
   })
   t.equal((await app.users.list()).meta.total, 1)
 })

@@ -4,6 +4,7 @@ import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
 import { UsageError } from '../../cli/failure.ts'
 import type { SourceDatabase } from '../../cli/source-database.ts'
+import { from } from '../helpers/level.ts'
 import { pgUrlWith } from '../helpers/postgres.ts'
 import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl } from '../helpers/stores.ts'
@@ -20,7 +21,8 @@ async function keysSince (
 }
 
 test('finds rows that were changed exactly at --since, as numbers and as text', async (t) => {
-  const times = Array.from({ length: 300 }, (_, i) => 1793491200000 + i * 7919)
+  const length = from('nightly') === false ? 300 : 30
+  const times = Array.from({ length }, (_, i) => 1793491200000 + i * 7919)
   const values = times.map((time, i) => {
     const text = new Date(time).toISOString().replace('T', ' ').replace('Z', '')
     return `(${i}, ${time}, ${time - time % 1000} / 1000, '${text}')`
@@ -110,7 +112,7 @@ test('reads moments of PostgreSQL whatever time zone and style of dates the data
   const mapping = readMapping('name=id,email=id,createdAt=at', columns)
   const tables = MOMENTS.flatMap(([type, at], i) =>
     [`CREATE TABLE @a${i} (id TEXT PRIMARY KEY, at ${type})`, `INSERT INTO @a${i} VALUES ('a', ${at})`])
-  for (const options of ['-c timezone=Europe/Berlin -c datestyle=ISO', '-c datestyle=German', '-c datestyle=SQL,DMY']) {
+  for (const options of ['-c timezone=Europe/Berlin -c datestyle=German', '-c datestyle=SQL,DMY']) {
     const { source, schema } = await pgSourceOf(t, pgUrlWith({ options }), ...tables)
     for (const [i, [type, at, moment]] of MOMENTS.entries()) {
       t.strictSame(await usersOf(source, { table: `${schema}.a${i}`, key: 'id', mapping }),

@@ -1,6 +1,4 @@
 // The reader of fastify-users adopt, on tables of others: exact keys and values, conditions, moments.
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { readMapping } from '../../cli/adopt-mapping.ts'
 import { readTable, type SourceTable } from '../../cli/adopt-source.ts'
@@ -8,7 +6,7 @@ import { failureOf, Refusal } from '../../cli/failure.ts'
 import { openSource, type SourceDatabase } from '../../cli/source-database.ts'
 import { pgSourceOf, sourceOf, usersOf } from '../helpers/sources.ts'
 import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
-import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 
 const fields = { properties: { legacyId: { type: 'string' } } }
 const mapping = readMapping('name=full_name,email=email,legacyId=id', fields)
@@ -59,13 +57,13 @@ test('ends with an error if the keys of a step are those of the step before', as
     'CREATE TABLE accounts (id INTEGER PRIMARY KEY, full_name TEXT, email TEXT)',
     'INSERT INTO accounts WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) ' +
     "SELECT i, 'N' || i, 'n' || i || '@example.org' FROM n")
-  // A driver that cuts off what it can not hold.
+  // A driver that cuts off what it cannot hold.
   const knex = sqliteHost(filename, {
     postProcessResponse: (rows) => rows.map((row: object) => ({ ...row, ...('k' in row && { k: '0' }) }))
   })
   t.teardown(() => knex.destroy())
   await t.rejects(usersOf({ ...source, knex }, accounts),
-    new Refusal('the column of --key can not be read in steps, after the row 0: name one of integers or text'))
+    new Refusal('the column of --key cannot be read in steps, after the row 0: name a column of integers or text'))
 })
 
 test('takes question marks and backslashes in a condition as they are', async (t) => {
@@ -86,14 +84,14 @@ test('takes question marks and backslashes in a condition as they are', async (t
   }
   t.strictSame(await keysWhere(postgres, `${schema}.accounts`, String.raw`full_name ~ '^b\\\?$'`), ['2'])
   t.strictSame(await keysWhere(postgres, `${schema}.accounts`, "jsonb_build_object(full_name, 1) ? 'd'"), ['4'])
-  await t.rejects(keysWhere(source, 'accounts', 'id = ?'), { message: /^the table can not be read: / })
+  await t.rejects(keysWhere(source, 'accounts', 'id = ?'), { message: /^the table cannot be read: / })
 })
 
-test('says why a key can not be compared', async (t) => {
+test('says why a key cannot be compared', async (t) => {
   const { source, schema } = await pgSourceOf(t, pgUrl(),
     'CREATE TABLE @accounts (id json, full_name text, email text)')
   await t.rejects(readTable(source, { ...accounts, table: `${schema}.accounts` }),
-    new Refusal('the table can not be read: could not identify an equality operator for type json'))
+    new Refusal('the table cannot be read: could not identify an equality operator for type json'))
 })
 
 test('shows no value of a row or an option if the values of a condition do not fit', async (t) => {
@@ -102,20 +100,20 @@ test('shows no value of a row or an option if the values of a condition do not f
     "INSERT INTO @accounts VALUES (1, 'secret', 'secret value')")
   const table = `${schema}.accounts`
   const unfit = (options: string) =>
-    new Refusal(`the table can not be read: a value of ${options} does not fit its type (22P02)`)
+    new Refusal(`the table cannot be read: a value of ${options} does not fit its type (22P02)`)
   await t.rejects(usersOf(source, { ...accounts, table, where: 'email::integer = 1' }), unfit('--where'))
   await t.rejects(usersOf(source, { ...accounts, table, after: 'secret' }), unfit('--after'))
   await t.rejects(usersOf(source, { ...accounts, table, where: 'true', after: 'x' }), unfit('--where or --after'))
   await sql(`CREATE VIEW ${table}_view AS SELECT id, full_name, CASE id WHEN 1 THEN email::integer END AS email
     FROM ${table}`)
-  const fails = 'the table can not be read: the database can not give a value'
+  const fails = 'the table cannot be read: the database cannot return a value'
   await t.rejects(usersOf(source, { ...accounts, table: `${table}_view` }), new Refusal(`${fails} (22P02)`))
   await sql(`TRUNCATE ${table}; INSERT INTO ${table} SELECT i, 'N', i FROM generate_series(1, 250) i;
     INSERT INTO ${table} VALUES (999, 'secret', 'secret'); CREATE OR REPLACE VIEW ${table}_view AS
     SELECT id, full_name, email::integer AS email FROM ${table}`)
   const { rows } = await readTable(source, { ...accounts, table: `${table}_view` })
   await t.rejects(async () => { for await (const step of rows) t.equal(step.length, 250) },
-    new Refusal(`${fails}, in a row behind 250 (22P02)`))
+    new Refusal(`${fails}, in a row after 250 (22P02)`))
 })
 
 test('says what is wrong with a source that goes away while it is read', async (t) => {
@@ -126,14 +124,7 @@ test('says what is wrong with a source that goes away while it is read', async (
   await owner.raw('DROP TABLE accounts')
   await owner.destroy()
   await t.rejects(async () => { for await (const step of rows) t.fail(String(step.length)) },
-    { constructor: Refusal, message: /^the table can not be read: .*no such table: accounts$/ })
-
-  const text = join(await temporaryDirectory(t), 'text')
-  await writeFile(text, 'secret'.repeat(1000))
-  const noDatabase = openSource(`sqlite:${text}`)
-  t.teardown(() => noDatabase.knex.destroy())
-  await t.rejects(readTable(noDatabase, accounts),
-    new Refusal('the table can not be read: the file is no SQLite database (SQLITE_NOTADB)'))
+    { constructor: Refusal, message: /^the table cannot be read: .*no such table: accounts$/ })
 
   const { name, source: postgres } = await newDatabase(t)
   await postgres.knex.raw("CREATE TABLE accounts AS SELECT 1 AS id, 'secret' AS full_name, 'secret' AS email")
@@ -141,7 +132,7 @@ test('says what is wrong with a source that goes away while it is read', async (
   await sql(`DROP DATABASE ${name} WITH (FORCE)`)
   const error = await (async () => { for await (const step of reader.rows) t.fail(String(step.length)) })()
     .catch((thrown: unknown) => thrown)
-  t.match(failureOf(error), { exitCode: 3, message: /^the table can not be read: the database [^:]*\(\w+\)$/ })
+  t.match(failureOf(error), { exitCode: 3, message: /^the table cannot be read: the database [^:]*\(\w+\)$/ })
 })
 
 test('refuses a row whose JSON no body may have, and keeps text as it is where a field may be text', async (t) => {

@@ -99,13 +99,13 @@ for (const { name, skip, create } of databases) {
       [['--map', 'name=a,email=b,more=c'], 2, /^--map names more, which users do not have; they have id, name/],
       [['--map', 'name=a,email=b,fields.name=c'], 2, /^--map must not name a member twice\n$/],
       [['--map', 'name=full_name,email=email', '--since', '2026-01-01T00:00:00Z'], 2, /^--since needs a column/],
-      [['--map', 'name=full_name,email=mial'], 1, /^the table can not be read: .*mial/],
-      [['--table', 'nowhere'], 1, /^the table can not be read: .*nowhere/],
+      [['--map', 'name=full_name,email=mial'], 1, /^the table cannot be read: .*mial/],
+      [['--table', 'nowhere'], 1, /^the table cannot be read: .*nowhere/],
       [['--key', 'plan'], 1, /^the column of --key is NULL in some rows\n$/],
       [['--key', 'changed_at'], 1, /^the column of --key has a value twice/],
-      [['--where', 'nothing ='], 1, /^the table can not be read/],
+      [['--where', 'nothing ='], 1, /^the table cannot be read/],
       [['--from', 'postgres://secret:secret@127.0.0.1:1/secret'], 3,
-        /^the table can not be read: the database cannot be reached or is busy \(ECONNREFUSED\)\n$/],
+        /^the table cannot be read: the database cannot be reached or is busy \(ECONNREFUSED\)\n$/],
       [['--from', 'mysql://root:hunter2@db/x'], 2, /^--from must be postgres/],
       [['--from', 'sqlite:/none/at/all.db'], 2, /^there is no file at the path of --from\n$/]
     ] as const) t.match(await adopt(...given), { code, out: '', err }, given.join(' '))
@@ -115,7 +115,7 @@ for (const { name, skip, create } of databases) {
 test('from one database into another, in more than one step', async (t) => {
   const [sqlite, postgres] = await Promise.all(databases.map(({ create }) => create(t)))
   if (sqlite === undefined || postgres === undefined) throw new Error('there are two databases')
-  const count = 2500
+  const count = 1200
   for (const [from, to] of [[sqlite, postgres], [postgres, sqlite]] as const) {
     await to.cli('migrate')
     await from.cli('migrate')
@@ -132,7 +132,7 @@ test('from one database into another, in more than one step', async (t) => {
   }
 })
 
-test('values of a database as members of users', (t) => {
+test('values of a database as members of users', async (t) => {
   for (const [value, moment] of [
     ['2019-05-01 12:00:00', '2019-05-01T12:00:00Z'], ['2019-05-01 12:00', '2019-05-01T12:00:00Z'],
     ['2019-05-01', '2019-05-01T00:00:00Z'], ['2019-05-01 12:00:00.123456+02', '2019-05-01T12:00:00.123456+02:00'],
@@ -142,7 +142,6 @@ test('values of a database as members of users', (t) => {
     [new Date(0), '1970-01-01T00:00:00.000Z'], ['1556712000', '2019-05-01T12:00:00.000Z'],
     ['soon', 'soon'], [1e30, 1e30], [new Date(NaN), 'Invalid Date'], [true, true]
   ] as const) t.equal(momentOf(value), moment, String(value))
-  t.end()
 })
 
 const TEXT_OR_NULL = [
@@ -151,7 +150,7 @@ const TEXT_OR_NULL = [
   { enum: ['x', null] }, { type: ['string', 'integer', 'null'] }, { allOf: [{ type: ['string', 'null'] }] }, {}
 ]
 
-test('values of a database as those of fields, by the types that the fields may have', (t) => {
+test('values of a database as those of fields, by the types that the fields may have', async (t) => {
   const valueOf = (value: unknown, schema: object) => fieldValueOf(value, typesOf({ ...schema }), '/f')
   for (const schema of TEXT_OR_NULL) {
     for (const text of ['null', '"Bob"', '123', 'true', '1e5', '{"a":1}', '', 't']) {
@@ -181,5 +180,4 @@ test('values of a database as those of fields, by the types that the fields may 
   const nested = { type: 'object', properties: { b: string }, required: ['b'], additionalProperties: false }
   const mapping = readMapping('name = n , email=e,a.b=x', { properties: { a: nested } })
   t.strictSame(userOfColumns(['1', null, 7], mapping), { name: '1', a: { b: '7' } })
-  t.end()
 })

@@ -1,18 +1,15 @@
 // fastify-users events, beside a server on the same database.
 import { once } from 'node:events'
-import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import { newId } from '../../lib/core/ids.ts'
-import users from '../../lib/index.ts'
-import { databases, migrated, start } from '../helpers/cli.ts'
+import { databases, migrated, serverOn, start } from '../helpers/cli.ts'
 import { until } from '../helpers/until.ts'
 
 /** A server, and the program that follows its log and has printed the first event. */
 async function followed (t: Test) {
-  const { url, open, execute } = await migrated(t)
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(users, { storage: open(), eventLog: true })
+  const database = await migrated(t)
+  const { url, execute } = database
+  const app = await serverOn(t, database, { eventLog: true })
   const child = start(['events', 'tail', '--follow'], { DATABASE_URL: url })
   t.teardown(() => child.kill('SIGKILL'))
   let out = ''
@@ -27,10 +24,8 @@ for (const { name, skip, create } of databases) {
     const { cli, open } = await create(t)
     await cli('migrate')
     t.strictSame(await cli('events', 'tail'), { code: 0, out: '', err: '' })
-    const app = Fastify()
-    t.teardown(() => app.close())
     const storage = open()
-    await app.register(users, { storage, eventLog: true })
+    const app = await serverOn(t, { open: () => storage }, { eventLog: true })
     const ann = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
     await app.users.update(ann.id, { name: 'Anna' })
     const made = JSON.parse((await cli('keys', 'create', '--name', 'ci', '--json')).out)

@@ -68,7 +68,7 @@ for (const { name, skip, create } of databases) {
       [['--columns', 'emial', '--fields', schema], /^columns must be names of columns/],
       [['--fields', file], /^--fields must be a file with the JSON Schema/],
       [['--fields', join(directory, 'none')], /^--fields must be a file with the JSON Schema/],
-      [['-o', join(directory, 'none', 'x')], /^the file of --output can not be written \(ENOENT\)\n$/]
+      [['-o', join(directory, 'none', 'x')], /^the file of --output cannot be written \(ENOENT\)\n$/]
     ] as const) t.match(await cli('export', ...given), { code: 2, out: '', err }, given.join(' '))
   })
 }
@@ -117,7 +117,7 @@ test('replaces nothing but files', async (t) => {
     t.strictSame(await cli('export', '-o', at(name)), {
       code: 2,
       out: '',
-      err: '--output must be a file, or a path where there is nothing: a link, a device, a pipe or a directory is ' +
+      err: '--output must be a regular file, or a new path: a link, a device, a pipe or a directory is ' +
         'not replaced; - is standard output\n'
     }, name)
   }
@@ -127,7 +127,7 @@ test('replaces nothing but files', async (t) => {
   t.equal(await readFile(at('linked file'), 'utf8'), 'mine')
 })
 
-test('a file that can not be written to its end is no wrong usage, and leaves nothing', async (t) => {
+test('a file that cannot be written to its end is no wrong usage, and leaves nothing', async (t) => {
   // The files of SQLite would have the limit too.
   const { url, args, cli, open } = await newPostgres(t)
   await cli('migrate')
@@ -139,6 +139,6 @@ test('a file that can not be written to its end is no wrong usage, and leaves no
   // Files of this process have at most 512 bytes, as on a full disk.
   const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', node, ...given]
   const child = spawn('sh', limited, { env: { PATH: String(process.env['PATH']), DATABASE_URL: url } })
-  t.match(await endOf(child), { code: 1, err: /^the file of --output can not be written \(EFBIG\)\n$/ })
+  t.match(await endOf(child), { code: 1, err: /^the file of --output cannot be written \(EFBIG\)\n$/ })
   t.strictSame(await readdir(directory), [])
 })

@@ -118,7 +118,7 @@ const skip = !existsSync(UNREADABLE) && 'this machine has no file that can be op
 
 test('a file that can be opened and not be read is no wrong usage', { skip }, async (t) => {
   const { cli } = await migrated(t)
-  t.strictSame(await cli('import', UNREADABLE), { code: 1, out: '', err: 'the file can not be read (EIO)\n' })
+  t.strictSame(await cli('import', UNREADABLE), { code: 1, out: '', err: 'the file cannot be read (EIO)\n' })
 })
 
 test('a reader that has enough, such as head, does not end the import', async (t) => {
@@ -133,7 +133,7 @@ test('a reader that has enough, such as head, does not end the import', async (t
   await storage.close()
 })
 
-test('how far it is, in words', (t) => {
+test('how far it is, in words', async (t) => {
   for (const [done, part, seconds, text] of [
     [0, null, 0, '0 users  0/s'],
     [1200, 0.33, 2, '########----------------  33 %  1,200 users  600/s  0:05 left'],
@@ -141,5 +141,4 @@ test('how far it is, in words', (t) => {
     [10, 0, 1, '------------------------  0 %  10 users  10/s'],
     [5000, 1, 0.5, '########################  100 %  5,000 users  10,000/s  0:00 left']
   ] as const) t.equal(progressText(done, part, seconds), text)
-  t.end()
 })

@@ -1,8 +1,6 @@
 // fastify-users keys, beside a server on the same database.
-import Fastify from 'fastify'
 import { test } from 'tap'
-import users from '../../lib/index.ts'
-import { databases, run } from '../helpers/cli.ts'
+import { databases, run, serverOn } from '../helpers/cli.ts'
 import '../helpers/watch-all.ts'
 
 const PEPPER = 'a-pepper-of-more-than-32-characters'
@@ -22,9 +20,7 @@ for (const { name, skip, create } of databases) {
     t.match(made.out, /^uk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/, 'the key alone on standard output')
     t.match(made.err, /^key_\w{26} {2}users:read {2}expires \d{4}-.*\nThe key, shown only now:\n$/)
 
-    const app = Fastify()
-    t.teardown(() => app.close())
-    await app.register(users, { prefix: '/v1', storage: open(), apiKeys: OPTIONS })
+    const app = await serverOn(t, { open }, { prefix: '/v1', apiKeys: OPTIONS })
     const statusOf = async (key: string) => {
       const headers = { authorization: `Bearer ${key.trim()}` }
       return (await app.inject({ url: '/v1/users', headers })).statusCode
@@ -33,7 +29,7 @@ for (const { name, skip, create } of databases) {
 
     const [{ id: first }] = await json('list')
     t.match(await cli('keys', 'uses', first), {
-      code: 0, out: '', err: 'No use is stored: the servers count them with the option apiKeys.countUses.\n'
+      code: 0, out: '', err: 'No uses are stored: servers count them only with the option apiKeys.countUses.\n'
     }, 'the server has not stored what it has counted')
     t.equal((await app.users.apiKeys.uses(first)).data.length, 1)
     t.match(await cli('keys', 'uses', first), { code: 0, out: /^DAY +USES\n\d{4}-\d\d-\d\d +1\n$/, err: '' })
@@ -69,7 +65,7 @@ for (const { name, skip, create } of databases) {
     })
     t.strictSame(await cli('keys', 'revoke', third.id, '--successors'), {
       code: 0,
-      out: `${fourth.id} is revoked, which came from it.\n` +
+      out: `${fourth.id} is revoked too: it is a successor.\n` +
         `${third.id} is revoked. Servers that cached it refuse it within apiKeys.cache, 5 seconds by default.\n`,
       err: ''
     })

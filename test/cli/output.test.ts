@@ -1,11 +1,10 @@
-// Standard output that is closed or can not be written: the built program ends quietly, or says what is lost.
+// Standard output that is closed or cannot be written: the built program ends quietly, or says what is lost.
 import { spawn } from 'node:child_process'
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import users from '../../lib/index.ts'
-import { endOf, migrated, programOf } from '../helpers/cli.ts'
+import { endOf, migrated, programOf, serverOn } from '../helpers/cli.ts'
+import { from } from '../helpers/level.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 interface Ended { code: number | null, err: string }
@@ -23,7 +22,7 @@ async function withDatabase (t: Test) {
     const { code, err } = await endOf(child)
     return { code, err }
   }
-  // What is opened for reading alone can not be written: EBADF.
+  // What is opened for reading alone cannot be written: EBADF.
   const unwritable = await open(file, 'r')
   t.teardown(() => unwritable.close())
   return {
@@ -35,41 +34,41 @@ async function withDatabase (t: Test) {
   }
 }
 
-// Each of the ways in which answers are written: lines, tables, values, texts that come in parts, and the help.
+const isNight = from('nightly') === false
+// Each of the ways in which answers are written: texts that come in parts, tables, values, lines, and the help.
 const ANSWERS = [
-  ['keys', 'list'], ['keys', 'list', '--json'], ['check'], ['migrate', 'status'], ['export'], ['--help']
+  ['export'], ['keys', 'list'],
+  ...isNight ? [['keys', 'list', '--json'], ['check'], ['migrate', 'status'], ['--help']] : []
 ]
 
 test('ends quietly if the reader of the answer has enough, such as head', async (t) => {
   const { closed, cli, file, open } = await withDatabase(t)
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(users, { storage: open(), eventLog: true })
+  const app = await serverOn(t, { open }, { eventLog: true })
   await app.users.create({ name: 'Bob', email: 'bob@example.org' })
-  for (const args of [...ANSWERS, ['events', 'tail'], ['events', 'tail', '--follow'], ['import', file]]) {
+  for (const args of [...ANSWERS, ['events', 'tail', '--follow'], ['import', file]]) {
     t.strictSame(await closed(...args), { code: 0, err: '' }, args.join(' '))
   }
   t.match((await cli('export')).out, /Ann/, 'an import goes on')
   t.match(await closed('check', '--filterable', 'plan', '--json'), { code: 1, err: /have no index/ })
 })
 
-test('says that standard output can not be written', async (t) => {
+test('says that standard output cannot be written', async (t) => {
   const { full, silenced, file } = await withDatabase(t)
   for (const args of [
-    ...ANSWERS.filter(([command]) => command !== 'export'), ['import', file], ['import', file, '--report', 'all'],
-    ['export'], ['--version']
-  ]) t.strictSame(await full(...args), { code: 1, err: 'standard output can not be written (EBADF)\n' }, args.join(' '))
+    ['import', file], ['import', file, '--report', 'all'], ...ANSWERS, ['--version']
+  ]) t.strictSame(await full(...args), { code: 1, err: 'standard output cannot be written (EBADF)\n' }, args.join(' '))
   t.match(await silenced('keys', 'revoke', 'key_x'), { code: 1 }, 'nobody can be told')
 })
 
 test('says which key or webhook was made if its secret could not be written, and what to do', async (t) => {
   const { full, closed, cli } = await withDatabase(t)
   const idOf = ({ err }: Ended) => /(?:key|whk)_\w{26}/.exec(err)?.[0] ?? 'no id'
-  const lost = (id: string) => `${id} was made, and its text is lost: revoke it with fastify-users keys revoke ${id}\n`
-  for (const more of [[], ['--json']]) {
+  const lost = (id: string) =>
+    `${id} was created, but the key itself is lost: revoke it with fastify-users keys revoke ${id}\n`
+  for (const more of isNight ? [[], ['--json']] : [['--json']]) {
     for (const [made, why] of [
       [await closed('keys', 'create', '--name', 'ci', ...more), ''],
-      [await full('keys', 'create', '--name', 'ci', ...more), 'standard output can not be written (EBADF)\n']
+      [await full('keys', 'create', '--name', 'ci', ...more), 'standard output cannot be written (EBADF)\n']
     ] as const) {
       t.equal(made.code, 1)
       const id = idOf(made)
@@ -83,7 +82,7 @@ test('says which key or webhook was made if its secret could not be written, and
     const target = ['--url', 'http://127.0.0.1:1/', '--allow-http', '--allow-networks', '127.0.0.0/8']
     const webhook = await closed('webhooks', 'create', ...target, ...more)
     t.equal(webhook.code, 1)
-    t.ok(webhook.err.endsWith(`${idOf(webhook)} was made, and its secret is lost: ` +
+    t.ok(webhook.err.endsWith(`${idOf(webhook)} was created, but its secret is lost: ` +
       `make another with POST /webhooks/${idOf(webhook)}/rotate-secret\n`), webhook.err)
   }
 })

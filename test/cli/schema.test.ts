@@ -56,10 +56,10 @@ for (const { name, create } of databases) {
     await newer(98, 1)
     await says('migrate status', 0, 'version 98 of 1, which this code works with\n')
     await says('migrate status --json', 0, '{"version":98,"latest":1,"compatibleFrom":1,"pending":[]}\n')
-    await says('check --fix', 0, 'No problems: schema version 98, 0 users, every number right.\n')
+    await says('check --fix', 0, 'No problems: schema version 98, 0 users, all counts correct.\n')
     await says('migrate', 1, '', 'the tables are at version 98, this code knows 1: install a newer fastify-users\n')
     await says('migrate rollback --to 1 --yes', 1, '',
-      'The tables are newer than this code: use the fastify-users they are for.\n')
+      'The tables are newer than this code: use the fastify-users version for them.\n')
     await newer(99, 2)
     await says('migrate status', 1, 'version 99 of 1\n',
       'The tables are newer than this code: install a newer fastify-users.\n')
@@ -69,7 +69,7 @@ for (const { name, create } of databases) {
   test(`check reports missing indexes, triggers and wrong counts on ${name}, and what to do`, async (t) => {
     const { cli, storage, execute, says } = await opened(t)
     await cli('migrate')
-    await says('check', 0, 'No problems: schema version 1, 0 users, every number right.\n')
+    await says('check', 0, 'No problems: schema version 1, 0 users, all counts correct.\n')
     const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8')
     t.match(page, (await cli('check', '--json')).out, 'its page shows the whole answer')
 
@@ -117,7 +117,7 @@ for (const { name, create } of databases) {
     t.match(await cli('check', ...asks), { code: 0 })
     await execute(insertUser('usr_01h455vb4pex5vsknk084sn02q'))
     t.match(await cli('check'), {
-      code: 1, err: 'users that a search for their fields does not find: 1; run fastify-users check --fix\n'
+      code: 1, err: 'users who are not found by a search for their fields: 1; run fastify-users check --fix\n'
     })
     t.match(await cli('check', '--fix'), { code: 0, err: '' })
     t.match(await cli('check', '--filterable', 'plan', '--searchable', 'phone:digits'), { code: 1 })

@@ -32,7 +32,7 @@ test('a table fits its terminal: long texts are cut, and columns that can be spa
     'usr_1  山田 太郎  revoked  today',
     'usr_2  Ann?[31m   active   2 days ago'
   ].join('\n'))
-  t.equal(narrow(10).split('\n')[1], 'usr_1  山田 太郎  revoked', 'what can not be cut is whole')
+  t.equal(narrow(10).split('\n')[1], 'usr_1  山田 太郎  revoked', 'what cannot be cut is whole')
   t.equal(tableOf({ heads: ['ID', 'NAME'], rows: [['1', '山田太郎花子次郎']] }, { columns: 13, hasColours: false }),
     'ID  NAME\n1   山田太郎…', 'half a character is none')
 })

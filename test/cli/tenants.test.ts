@@ -43,7 +43,7 @@ for (const { name, skip, create } of databases) {
     t.match(await cli('import', plain),
       { code: 1, err: /2 × tenant is required: each user belongs to a tenant: line 2, line 3/ })
     t.match(await cli('import', named, '--tenant', 'acme', '--on-conflict', 'skip'),
-      { code: 1, out: /skipped 1, refused 1/, err: /1 × The row names another tenant than the whole import.*: line 2/ })
+      { code: 1, out: /skipped 1, refused 1/, err: /1 × The row and the import name different tenants.*: line 2/ })
     t.match(await cli('import', named, '--on-conflict', 'update', '--dry-run'),
       { code: 0, out: /created 1, updated 0, skipped 1/ })
     t.match(await cli('import', named, '--on-conflict', 'skip'), { code: 0, out: /created 1, updated 0, skipped 1/ })
@@ -119,7 +119,7 @@ for (const { name, skip, create } of databases) {
       code: 1,
       out: `${userOf(1).id}: the tenant has a user with the same address\n` +
         `${userOf(2).id}: the tenant has a user with the same legacyId\n1 user belongs to acme now.\n`,
-      err: '2 users stayed without a tenant\n'
+      err: '2 users could not be assigned\n'
     })
     const again = await cli('tenants', 'assign', 'acme', '--yes', '--json')
     const refused = [
@@ -163,7 +163,7 @@ for (const { name, skip, create } of databases) {
       cli('adopt', '--table', tableOf('accounts'), '--map', map, ...given)
     const map = 'name=name,email=email,tenant=company'
     const reasons = [
-      '1 × tenant must be 1 to 64 of a-z, 0-9, _ and -, a letter or digit first: 3',
+      '1 × tenant must be 1 to 64 characters of a-z, 0-9, _ and -, beginning with a letter or digit: 3',
       '1 × tenant is required: each user belongs to a tenant: 4',
       '1 × email must be unique: 5'
     ]

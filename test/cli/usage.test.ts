@@ -30,7 +30,7 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     [create('-n', 'x', '--expires-in', '1d', '--no-expires'),
       /^give one of --expires-in, --expires-at and --no-expires\n$/],
     [create('-n', 'x', '--key-prefix', 'Secret'),
-      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 of a-z and 0-9\n$/],
+      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 characters of a-z and 0-9\n$/],
     [['check', '-d', database, '--table-prefix', 'a secret'],
       /^fastify-users: sqlite\(\): 1 wrong option:\n- tablePrefix must be /],
     [['keys', 'list', '-d', database],
@@ -71,11 +71,11 @@ test('a command says what is wrong with the database or the file system', async 
   const { url } = await migrated(t)
   for (const [args, code, message, env] of [
     [['check', '-d', elsewhere.href], 3, 'the database does not exist (3D000)'],
-    [['check', '-d', `sqlite:${text}`], 1, 'the file is no SQLite database (SQLITE_NOTADB)'],
+    [['check', '-d', `sqlite:${text}`], 1, 'the file is not an SQLite database (SQLITE_NOTADB)'],
     [['migrate', '-d', `sqlite:${text}/deep/users.db`], 1,
       `fastify-users: sqlite(): the database file ${text}/deep/users.db can't be made (ENOTDIR)`],
-    [['import', text, '--dry-run', '-d', url], 1, 'fastify-users: the temporary file of a dry run can not be used ' +
-      '(ENOENT): set TMPDIR to a directory that can be written, and has room', { TMPDIR: join(directory, 'none') }]
+    [['import', text, '--dry-run', '-d', url], 1, 'fastify-users: the temporary file of a dry run cannot be used ' +
+      '(ENOENT): set TMPDIR to a writable directory with enough space', { TMPDIR: join(directory, 'none') }]
   ] as const) t.strictSame(await run(args, env), { code, out: '', err: `${message}\n` }, args.join(' '))
 })
 
@@ -94,10 +94,9 @@ test('says what a storage or the operating system says, with the code of its dri
   }
 })
 
-test('shows no message of an error that nobody has written for operators', (t) => {
+test('shows no message of an error that nobody has written for operators', async (t) => {
   for (const error of [new Error('secret'), { syscall: 'secret' }, undefined, 'secret']) {
     t.strictSame(failureOf(error), { message: 'an unexpected error occurred', exitCode: 1 })
     t.strictSame(failureOf(internal(error)), { message: new UsersError('internal').message, exitCode: 1 })
   }
-  t.end()
 })

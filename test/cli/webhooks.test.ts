@@ -1,9 +1,7 @@
 // fastify-users webhooks, beside a server on the same database.
-import Fastify from 'fastify'
 import { test } from 'tap'
-import users from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
-import { databases } from '../helpers/cli.ts'
+import { databases, serverOn } from '../helpers/cli.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 
@@ -21,9 +19,7 @@ for (const { name, skip, create } of databases) {
     })
     const secret = made.out.trim()
 
-    const app = Fastify()
-    t.teardown(() => app.close())
-    await app.register(users, { storage: open(), eventLog: true })
+    const app = await serverOn(t, { open }, { eventLog: true })
     await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
     await app.ready()
     await app.users.create({ name: 'Ann', email: 'ann@example.org' })

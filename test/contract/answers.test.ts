@@ -17,7 +17,7 @@ const unknown = (pointer: string) => fault(pointer, 'unknown', 'is not a known m
 const required = (pointer: string) => fault(pointer, 'required', 'is required')
 const noText = (pointer: string) => fault(pointer, 'type', 'must be a string')
 const immutable = (pointer: string) =>
-  fault(pointer, 'immutable', 'must be as it is stored, or left out: it can’t be set')
+  fault(pointer, 'immutable', 'must equal the stored value, or be left out: it can’t be set')
 const noTags = (header: string) => ({ header, code: 'format', detail: 'must be * or a list of entity tags' })
 
 const NO_OBJECT = invalid(fault('', 'type', 'must be an object'))
@@ -83,7 +83,7 @@ const CREATIONS = [
   {
     ...post('every fault together', {}, { name: ' ', email: 'b@', id: UNKNOWN }, invalid(
       ofParameter('x'), unknown('/id'), fault('/name', 'too_short', 'must not be empty'),
-      fault('/email', 'format', 'must be an e-mail address: nothing is behind its @')
+      fault('/email', 'format', 'must be an e-mail address: it has nothing after its @')
     )),
     path: () => '/users?x=1'
   },
@@ -115,7 +115,7 @@ const PATCHES = [
   patch('a patch that changes nothing', one, {}, ann, SAME),
   patch('a patch with the same id', one, {}, { ...ann, id: 'self' }, SAME),
   patch('a patch with another id', one, {}, { id: UNKNOWN },
-    invalid(fault('/id', 'immutable', 'must be the id of the path'))),
+    invalid(fault('/id', 'immutable', 'must be the id in the path'))),
   patch('a patch to null', one, {}, { name: null, email: null }, invalid(noText('/name'), noText('/email'))),
   patch('a patch of times', one, {}, { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '' },
     invalid(immutable('/createdAt'), immutable('/updatedAt'))),
@@ -143,7 +143,9 @@ const PATCHES = [
 const REPLACEMENTS_AND_DELETIONS = [
   put('a put without a member', one, {}, { name: 'X' }, invalid(required('/email'))),
   put('a put of a part', one, { 'content-range': 'bytes 0-10/100' }, bob,
-    invalid({ header: 'content-range', code: 'forbidden', detail: 'must not be sent: a user is replaced whole' })),
+    invalid({
+      header: 'content-range', code: 'forbidden', detail: 'must not be sent: a user can only be replaced completely'
+    })),
   put('a put that changes nothing', one, {}, ann, SAME),
   put('a put of an unknown user', at(UNKNOWN), {}, bob, NOBODY),
   put('a merge patch as a put', one, withType(MERGE_PATCH), '{}', NO_MEDIA_TYPE),

@@ -6,8 +6,8 @@ test('a refused address says which character is wrong, and where, and never the 
   const cases: Array<[string, string]> = [
     ['', 'it has no @'],
     ['ann', 'it has no @'],
-    ['@example.org', 'nothing is before its @'],
-    ['ann@', 'nothing is behind its @'],
+    ['@example.org', 'it has nothing before its @'],
+    ['ann@', 'it has nothing after its @'],
     ['ann lee@example.org', "it can't have a blank at place 4"],
     ['Ann <ann@example.org>', "it can't have a blank at place 4"],
     ['ann@example.org,bob@example.org', 'it can\'t have "," at place 16'],

@@ -3,12 +3,10 @@ import { test } from 'tap'
 import { testApp } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
-import { webhooks } from '../../lib/webhooks.ts'
+import { hooked } from '../webhooks/hooked.ts'
 
 test('a subject has the user, its whole history, and where that was delivered', async (t) => {
-  const { app, call } = await testApp(t, { eventLog: true, trash: true })
-  await app.register(webhooks, { allowHttp: true, allowedNetworks: ['127.0.0.0/8'] })
-  await app.ready()
+  const { app, call } = await hooked(t, {}, { trash: true })
   const { id } = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
   for (let n = 0; n < 104; n++) await app.users.update(id, { name: `Ann ${n}` })
   const other = await app.users.create({ name: 'Bob', email: 'bob@example.org' })

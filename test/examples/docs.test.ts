@@ -4,7 +4,6 @@ import { chromium, type Locator, type Page } from 'playwright-core'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
-import '../helpers/watch-all.ts'
 import { programPath } from '../servers/program.mjs'
 
 const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')

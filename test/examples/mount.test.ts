@@ -1,7 +1,6 @@
 // The examples of a host run as they stand, importing the package by its name.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import users from 'fastify-users'
@@ -9,12 +8,10 @@ import { memory } from 'fastify-users/adapters/memory'
 import { test } from 'tap'
 import { tour } from '../../examples/mount/in-process.ts'
 import { buildApp as buildDescribed } from '../../examples/mount/describe.ts'
-import { planFields } from '../../examples/mount/json-schema.ts'
 import { buildApp } from '../../examples/mount/transaction.ts'
+import { freePort } from '../helpers/service.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
-import '../helpers/watch-all.ts'
-import '../helpers/watch-fetch.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { plainNode } from '../helpers/plain-node.ts'
 
@@ -25,13 +22,7 @@ test('a host serves users beside its own route, after migrations in a process of
   const migrated = spawn(...plainNode(join(BUILT, 'migrate.js')), { cwd, stdio: 'inherit' })
   t.strictSame(await once(migrated, 'exit'), [0, null])
 
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const address = free.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  free.close()
-  await once(free, 'close')
-
+  const port = await freePort()
   const host = spawn(...plainNode(join(BUILT, 'host.js')), {
     cwd,
     stdio: 'inherit',
@@ -89,11 +80,4 @@ test('a host describes its routes and those of its users', async (t) => {
     '/openapi.json', '/v1/users', '/v1/users/batch', '/v1/users/export', '/v1/users/import', '/v1/users/{id}',
     '/v1/users/{id}/subject'
   ])
-})
-
-test('a host has fields of its own in plain JSON Schema', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(users, { storage: memory(), fields: { schema: planFields } })
-  t.match(await app.users.create({ name: 'Ann', email: 'ann@example.org' }), { plan: 'free' })
 })

@@ -2,28 +2,20 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createServer as createHttpServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test, type Test } from 'tap'
-import { KEY, startService } from '../helpers/service.ts'
+import { rawRequest } from '../helpers/raw.ts'
+import { freePort, KEY, startService } from '../helpers/service.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
 const CONFIG = join(import.meta.dirname, '..', '..', 'deploy', 'nginx.conf')
 const NGINX = ['/usr/sbin/nginx', 'nginx'].find((path) => spawnSync(path, ['-v']).status === 0)
 const skip = NGINX === undefined && 'nginx is not installed'
-
-async function freePort (): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port }: AddressInfo = Object(server.address())
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Starts nginx with the file, on free ports, with a certificate of its own; `around`: settings of the machine's. */
 async function startNginx (
@@ -44,17 +36,17 @@ async function startNginx (
     [/ssl_certificate \S+;/, `ssl_certificate ${cert};`], [/ssl_certificate_key \S+;/, `ssl_certificate_key ${key};`],
     [/access_log \S+ /g, `access_log ${log} `]
   ]
-  let text = await readFile(CONFIG, 'utf8')
+  let settings = await readFile(CONFIG, 'utf8')
   for (const [pattern, replacement] of replacements) {
-    t.match(text, pattern)
-    text = text.replace(pattern, replacement)
+    t.match(settings, pattern)
+    settings = settings.replace(pattern, replacement)
   }
   await mkdir(join(directory, 'temp'))
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${join(directory, 'temp', name)};`).join('\n')
   const config = join(directory, 'nginx.conf')
   await writeFile(config, `daemon off;\nmaster_process off;\npid ${join(directory, 'pid')};\nerror_log stderr;\n` +
-    `events {}\nhttp {\naccess_log off;\n${around}\n${paths}\n${text}\n}\n`)
+    `events {}\nhttp {\naccess_log off;\n${around}\n${paths}\n${settings}\n}\n`)
   const args = ['-p', directory, '-c', config, '-e', 'stderr']
   const child = spawn(NGINX ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(async () => {
@@ -86,21 +78,6 @@ async function open (options: RequestOptions, body?: string) {
   return { request, response }
 }
 
-async function textOf (response: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of response) text += String(chunk)
-  return text
-}
-
-/** The whole answer to a request that is sent byte for byte, which no client of Node.js would send. */
-async function rawAnswer (port: number, head: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  socket.end(head)
-  let text = ''
-  for await (const chunk of socket) text += String(chunk)
-  return text
-}
-
 test('nginx with deploy/nginx.conf tells the service its own name, whatever a client claims', { skip }, async (t) => {
   const service = createHttpServer((request, response) => { response.end(JSON.stringify(request.headers)) })
   await once(service.listen(0, '127.0.0.1'), 'listening')
@@ -116,7 +93,7 @@ test('nginx with deploy/nginx.conf tells the service its own name, whatever a cl
       'x-forwarded-proto': 'http'
     }
     const { response } = await open({ port: https, path, headers }, '')
-    t.strictSame(JSON.parse(await textOf(await response)), {
+    t.strictSame(JSON.parse(await text(await response)), {
       host: 'users.example.org', 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https'
     }, path)
   }
@@ -136,7 +113,7 @@ test('nginx with deploy/nginx.conf before the service', { skip }, async (t) => {
   const answerTo = async (method: string, path: string, more = {}, body = '') => {
     const { response } = await sent(method, path, more, body)
     const { statusCode, headers } = await response
-    return { status: statusCode, headers, text: await textOf(await response) }
+    return { status: statusCode, headers, text: await text(await response) }
   }
   const json = { 'content-type': 'application/json' }
   const accept = { accept: 'text/event-stream' }
@@ -147,7 +124,8 @@ test('nginx with deploy/nginx.conf before the service', { skip }, async (t) => {
       ['/docs/%0aX-Own:1?q=%0d%0aX-Own:1', 'users.example.org'],
       ['/admin/', 'evil.example'], ['//evil.example/../admin', 'users.example.org']
     ]) {
-      const [head = ''] = (await rawAnswer(http, `GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).split('\r\n\r\n')
+      const answer = await rawRequest(http, [`GET ${path} HTTP/1.0`, `Host: ${host}`])
+      const [head = ''] = answer.split('\r\n\r\n')
       const [status, ...fields] = head.split('\r\n')
       t.equal(status, 'HTTP/1.1 301 Moved Permanently')
       t.ok(fields.includes(`Location: https://users.example.org${path}`), head)

@@ -7,11 +7,9 @@ import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
 import { createFirstKey } from '../../examples/standalone/first-key.ts'
-import { lint } from '../helpers/description.ts'
 import { KEY, startService } from '../helpers/service.ts'
 import { problemsOf } from '../helpers/service-config.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
-import '../helpers/watch-fetch.ts'
 
 const SECRET = 's'.repeat(32)
 test('names every wrong value, and repeats none', async (t) => {
@@ -71,7 +69,7 @@ test('reads secrets from files', async (t) => {
   t.equal(readConfig({ API_KEYS_FILE: file }).API_KEYS, SECRET)
   t.strictSame(
     problemsOf({ FASTIFY_USERS_PEPPER_FILE: file, FASTIFY_USERS_PEPPER: SECRET }),
-    ['FASTIFY_USERS_PEPPER and FASTIFY_USERS_PEPPER_FILE can not both be set']
+    ['FASTIFY_USERS_PEPPER and FASTIFY_USERS_PEPPER_FILE cannot both be set']
   )
   t.strictSame(
     problemsOf({ DATABASE_URL_FILE: join(directory, 'none') }),
@@ -122,6 +120,12 @@ test('hands every setting on to the plugin', async (t) => {
   t.match(list.headers['access-control-expose-headers'], /ETag, Link, Location/)
   t.equal((await app.inject({ url: '/v1/users', headers: { ...headers, origin: 'https://evil.example.org' } }))
     .headers['access-control-allow-origin'], undefined)
+  const preflight = await app.inject({
+    method: 'OPTIONS',
+    url: '/v1/users',
+    headers: { origin: 'https://app.example.org', 'access-control-request-method': 'POST' }
+  })
+  t.match([preflight.statusCode, preflight.headers['access-control-allow-origin']], [204, 'https://app.example.org'])
   const url = `/v1/users/${user.json().id}`
   t.equal((await app.inject({ method: 'DELETE', url, headers })).statusCode, 428)
   t.equal((await app.inject({ method: 'DELETE', url, headers: { ...headers, 'if-match': '*' } })).statusCode, 429)
@@ -141,7 +145,6 @@ test('limits, page and description without any setting', async (t) => {
   t.equal((await app.inject('/admin/')).statusCode, 200)
   t.equal((await app.inject('/metrics')).statusCode, 404)
   const { payload } = await app.inject('/openapi.json')
-  t.strictSame(await lint(payload), [], 'no problem for Redocly')
   const { info, servers, paths } = JSON.parse(payload)
   t.match(info.description, /\| `email_taken` \| 409 \|/)
   t.strictSame(servers, [{ url: '/' }])

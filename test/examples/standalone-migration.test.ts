@@ -6,7 +6,6 @@ import { postgres } from '../../adapters/postgres.ts'
 import { connectPg, pgUrlWith } from '../helpers/postgres.ts'
 import { get, KEY, startService } from '../helpers/service.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
-import '../helpers/watch-fetch.ts'
 
 test('says that it is migrating, and makes the first key when it has ended', async (t) => {
   const schema = temporarySchema(t)

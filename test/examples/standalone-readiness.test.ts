@@ -51,7 +51,7 @@ test('does not wait for a database that is frozen, or a pool that is full', asyn
   t.teardown(() => proxy.close())
   url.port = String(proxy.port)
   const schema = temporarySchema(t)
-  const storage = postgres({ connection: url.href, schema, pool: { max: 1 }, statementTimeoutMs: 20_000 })
+  const storage = postgres({ connection: url.href, schema, pool: { max: 1 }, statementTimeoutMs: 10_000 })
   t.teardown(() => storage.close())
   await storage.open({ migrate: true })
   const first = () => Promise.race([createReadiness(storage)(), storage.open().catch(() => {}).then(() => 'checked')])

@@ -1,11 +1,7 @@
 // A client whose types come from the description of the service does the main job over HTTP.
-import swagger from '@fastify/swagger'
-import Fastify from 'fastify'
-import openapiTS, { astToString } from 'openapi-typescript'
 import { test } from 'tap'
 import { usersClient } from '../../examples/typed-client/client.ts'
 import { memory } from '../../adapters/memory/index.ts'
-import users from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { aroundCommit } from '../helpers/around.ts'
 import { testApp } from '../helpers/app.ts'
@@ -59,18 +55,4 @@ test('the typed client creates, changes, lists and deletes users', async (t) => 
     ['invalid_api_key', () => withoutKey.everyone().next()]
   ]
   for (const [code, call] of refused) await t.rejects(call, { name: 'Error', problem: { code } })
-})
-
-test('a client that is generated for a mount with tenants knows them', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Users', version: '1.0.0' } } })
-  await app.register(users, { prefix: '/v1', storage: memory(), tenants: true })
-  await app.ready()
-  const types = astToString(await openapiTS(JSON.stringify(app.swagger())))
-  for (const name of ['User', 'UserInput']) {
-    const [members] = types.split(`"users.${name}": {`)[1]?.split('\n        };') ?? []
-    t.match(members, /\btenant\?: string/, name)
-  }
-  t.match(types, /query\?: \{[^}]*\btenant\?: /)
 })

@@ -4,10 +4,10 @@ import Fastify from 'fastify'
 import { test } from 'tap'
 import Type1 from 'typebox'
 import { memory } from '../../adapters/memory/index.ts'
-import users, { type UsersOptions } from '../../lib/index.ts'
+import users from '../../lib/index.ts'
 import { fields, withoutType } from '../helpers/fields.ts'
 
-type Row = [options: Partial<UsersOptions>, message: RegExp]
+type Row = [schema: unknown, message: RegExp, more?: object]
 
 const transformed = (schema: TSchema) => Type.Transform(schema).Decode((text) => text).Encode((text) => text)
 const codec = Type1.Codec(Type1.String()).Decode((text) => text).Encode((text) => text)
@@ -18,98 +18,66 @@ const wrongDefaultInside = Type.Object({ deep: Type.Array(Type.Object({ n: Type.
 
 const FORM = /fields\.schema must be a JSON Schema of an object/
 const KIND = /can not be filterable: its values must all be strings, or all numbers, or all booleans/
-const FUNCTION = /code has a refinement or a transform, which JSON Schema can not express/
+const FUNCTION = /code has a refinement or a transform, which JSON Schema cannot express/
 const DEFAULT = /a default of plan does not match its schema/
 
 const rows: Row[] = [
-  [{ fields: { schema: withoutType({ type: 'string' }) } }, FORM],
-  [{ fields: { schema: withoutType([]) } }, FORM],
-  [withoutType({ fields: { filterable: ['plan'] } }), /fields\.schema must be a JSON Schema of an object/],
-  [{
-    fields: { schema: fields, filterable: ['plan', 'plan'] }
-  }, /filterable names a field more than once/],
-  [withoutType({
-    fields: { schema: fields, filterable: [{ field: 'plan', match: 'words' }] }
-  }), /fields\.filterable must be a list of names of fields, or of \{ field, match \} with match 'exact' or 'folded'/],
-  [{
-    fields: { schema: Type.Object({ seats: Type.Integer() }), filterable: [{ field: 'seats', match: 'folded' }] }
-  }, /seats can not be folded: its values are no texts/],
-  [{ fields: { schema: fields, filterable: ['city'] } }, /filterable names city, which is no field/],
-  [withoutType({ fields: { unique: ['plan'] } }), FORM],
-  [
-    { fields: { schema: fields, unique: ['plan', 'plan'] } },
-    /fields\.unique must be a list of names of fields, each once/
-  ],
-  [{ fields: { schema: fields, unique: ['city'] } }, /unique names city, which is no field/],
-  [
-    { fields: { schema: Type.Object({ legacyId }), unique: ['legacyId'] } },
-    /legacyId can not be unique: its values must all be strings, or all/
-  ],
-  [{ fields: { schema: fields, unique: ['active'] } }, /active can not be unique: it has two values/],
-  [{ fields: { schema: fields, filterable: ['address'] } }, new RegExp(`address ${KIND.source}`)],
-  [{ fields: { schema: Type.Object({ mixed }), filterable: ['mixed'] } }, new RegExp(`mixed ${KIND.source}`)],
-  [
-    { fields: { schema: Type.Object({ page: Type.Integer() }), filterable: ['page'] } },
-    /page can not be filterable: lists have a parameter of this name/
-  ],
-  [{
-    fields: { schema: Type.Object({ 'a-b': Type.Integer() }), filterable: ['a-b'] }
-  }, /a-b can not be filterable: its name/],
+  [{ type: 'string' }, FORM],
+  [[], FORM],
+  [undefined, FORM, { filterable: ['plan'] }],
+  [undefined, FORM, { unique: ['plan'] }],
+  [fields, /filterable names a field more than once/, { filterable: ['plan', 'plan'] }],
+  [fields,
+    /fields\.filterable must be a list of names of fields, or of \{ field, match \} with match 'exact' or 'folded'/,
+    { filterable: [{ field: 'plan', match: 'words' }] }],
+  [Type.Object({ seats: Type.Integer() }), /seats cannot be folded: its values are not strings/,
+    { filterable: [{ field: 'seats', match: 'folded' }] }],
+  [fields, /filterable names city, which is not a field/, { filterable: ['city'] }],
+  [fields, /fields\.unique must be a list of names of fields, each once/, { unique: ['plan', 'plan'] }],
+  [fields, /unique names city, which is not a field/, { unique: ['city'] }],
+  [Type.Object({ legacyId }), /legacyId cannot be unique: its values must all be strings, or all/,
+    { unique: ['legacyId'] }],
+  [fields, /active cannot be unique: it has two values/, { unique: ['active'] }],
+  [fields, new RegExp(`address ${KIND.source}`), { filterable: ['address'] }],
+  [Type.Object({ mixed }), new RegExp(`mixed ${KIND.source}`), { filterable: ['mixed'] }],
+  [Type.Object({ page: Type.Integer() }), /page cannot be filterable: lists have a parameter of this name/,
+    { filterable: ['page'] }],
+  [Type.Object({ 'a-b': Type.Integer() }), /a-b cannot be filterable: its name/, { filterable: ['a-b'] }],
   ...[
     'id', 'name', 'email', 'status', 'statusReason', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy'
   ].map((name): Row => [
-    { fields: { schema: Type.Object({ [name]: Type.String() }) } },
-    new RegExp(`${name} is a member that users have already`)
+    Type.Object({ [name]: Type.String() }), new RegExp(`${name} is a member that users have already`)
   ]),
-  [{ fields: { schema: Type.Object({ '': Type.String() }) } }, /a field must have a name/],
-  [{ fields: { schema: Type.Object({ team: Type.Ref('Team') }) } }, /team refers to another schema/],
-  [
-    { fields: { schema: Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }) } },
-    /team refers to another schema/
-  ],
-  [{ fields: { schema: Type.Object(tooMany) } }, /there are 65 fields; at most 64/],
-  [{ fields: { schema: Type.Object({ code: transformed(Type.String()) }) } }, FUNCTION],
-  [{ fields: { schema: Type.Object({ code: Type.Array(transformed(Type.String())) }) } }, FUNCTION],
-  [{ fields: { schema: Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }) } }, FUNCTION],
-  [{ fields: { schema: Type1.Object({ code: Type1.Object({ deep: codec }) }) } }, FUNCTION],
-  [{ fields: { schema: Type1.Object({ at: Type1.BigInt() }) } }, /wrong fields:\n- .*type/],
-  [{ fields: { schema: Type.Object({ at: Type.Date() }) } }, /wrong fields:\n- .*type/],
-  [{
-    fields: { schema: Type.Object({ at: Type.String({ format: 'unheard-of' }) }) }
-  }, /- at: unknown format "unheard-of"/],
-  [
-    {
-      fields: {
-        schema: Type.Object({ ok: Type.String(), a: Type.String({ pattern: '(' }), b: Type.String({ pattern: '[' }) })
-      }
-    },
-    /wrong fields:\n- a: Invalid regular expression: .*\n- b: Invalid regular expression: .*$/
-  ],
-  [
-    { fields: { schema: withoutType({ ...Type.Object({ plan: Type.String() }), required: ['plan', 'zz'] }) } },
-    /wrong fields:\n- required names zz, which is no field$/
-  ],
-  [{
-    fields: { schema: Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }) }
-  }, /unknown keyword: "maxLenght"/],
-  [{ fields: { schema: Type.Object({ plan: Type.Integer({ default: 'x' }) }) } }, DEFAULT],
-  [{ fields: { schema: Type.Object({ plan: Type.String({ default: 'a\0b' }) }) } }, DEFAULT],
-  [{ fields: { schema: Type.Object({ plan: wrongDefaultInside }) } }, DEFAULT],
-  [
-    { fields: { schema: Type.Object({ plan: Type.String() }, { additionalProperties: true }) } },
-    /the outermost object can not have additionalProperties: use it inside a field/
-  ],
-  [
-    { fields: { schema: Type.Object({ plan: Type.String() }, { minProperties: 1 }) } },
-    /the outermost object can not have minProperties/
-  ]
+  [Type.Object({ '': Type.String() }), /a field must have a name/],
+  [Type.Object({ team: Type.Ref('Team') }), /team refers to another schema/],
+  [Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }), /team refers to another schema/],
+  [Type.Object(tooMany), /there are 65 fields; at most 64/],
+  [Type.Object({ code: transformed(Type.String()) }), FUNCTION],
+  [Type.Object({ code: Type.Array(transformed(Type.String())) }), FUNCTION],
+  [Type1.Object({ code: Type1.Refine(Type1.String(), (text) => text.length > 2) }), FUNCTION],
+  [Type1.Object({ code: Type1.Object({ deep: codec }) }), FUNCTION],
+  [Type1.Object({ at: Type1.BigInt() }), /wrong fields:\n- .*type/],
+  [Type.Object({ at: Type.Date() }), /wrong fields:\n- .*type/],
+  [Type.Object({ at: Type.String({ format: 'unheard-of' }) }), /- at: unknown format "unheard-of"/],
+  [Type.Object({ ok: Type.String(), a: Type.String({ pattern: '(' }), b: Type.String({ pattern: '[' }) }),
+    /wrong fields:\n- a: Invalid regular expression: .*\n- b: Invalid regular expression: .*$/],
+  [{ ...Type.Object({ plan: Type.String() }), required: ['plan', 'zz'] },
+    /wrong fields:\n- required names zz, which is not a field$/],
+  [Type.Object({ at: Type.String(withoutType({ maxLenght: 5 })) }), /unknown keyword: "maxLenght"/],
+  [Type.Object({ plan: Type.Integer({ default: 'x' }) }), DEFAULT],
+  [Type.Object({ plan: Type.String({ default: 'a\0b' }) }), DEFAULT],
+  [Type.Object({ plan: wrongDefaultInside }), DEFAULT],
+  [Type.Object({ plan: Type.String() }, { additionalProperties: true }),
+    /the outermost object cannot have additionalProperties: use it inside a field/],
+  [Type.Object({ plan: Type.String() }, { minProperties: 1 }), /the outermost object cannot have minProperties/]
 ]
 
-test('refuses wrong schemas of fields, and filters that can not work, with the reason', async (t) => {
-  for (const [options, message] of rows) {
+test('refuses wrong schemas of fields, and filters that cannot work, with the reason', async (t) => {
+  for (const [schema, message, more] of rows) {
     const app = Fastify()
     t.teardown(() => app.close())
-    const registering = async () => app.register(users, { storage: memory(), ...options })
+    const given = { ...(schema !== undefined && { schema }), ...more }
+    const registering = async () => app.register(users, withoutType({ storage: memory(), fields: given }))
     await t.rejects(registering, { name: 'TypeError', message })
   }
 })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import root, { type Test, test } from 'tap'
@@ -9,6 +9,7 @@ import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
 import users, { type Scope, type Storage, type Users, type UsersOptions } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import { programPath } from '../servers/program.mjs'
+import { FIELDS } from './admin-fields.ts'
 import { ALL_SCOPES } from './app.ts'
 import { stores } from './stores.ts'
 import { until } from './until.ts'
@@ -21,19 +22,6 @@ if (CHROMIUM === undefined && process.env['REQUIRE_CHROMIUM'] !== undefined) {
 /** Why tests in a browser are skipped on this machine, or false. */
 const skip = CHROMIUM === undefined && 'this machine has no Chromium: apt-get install chromium'
 
-/** Fields with every kind of control. */
-export const FIELDS = Type.Object({
-  plan: Type.Union([Type.Literal('free'), Type.Literal('pro')], { default: 'free', title: 'Plan' }),
-  seats: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, title: 'Seats' })),
-  active: Type.Boolean({ default: true, title: 'Active' }),
-  newsletter: Type.Optional(Type.Boolean({ title: 'Newsletter' })),
-  born: Type.Optional(Type.String({ format: 'date', title: 'Born' })),
-  seen: Type.Optional(Type.String({ format: 'date-time', title: 'Seen' })),
-  note: Type.Optional(Type.String({ maxLength: 1000, title: 'Note' })),
-  tags: Type.Optional(Type.Array(Type.String(), { title: 'Tags' })),
-  address: Type.Optional(Type.Object({ city: Type.String({ title: 'City' }), zip: Type.Optional(Type.String()) })),
-  any: Type.Optional(Type.Unknown({ title: 'Anything' }))
-})
 // Those with a default may be absent.
 type Fields = Static<typeof FIELDS>
 type OwnFields = Omit<Fields, 'plan' | 'active'> & Partial<Pick<Fields, 'plan' | 'active'>>
@@ -240,6 +228,12 @@ export async function openFilters (page: Page): Promise<void> {
 /** Chooses the value of a filter, in the open filters of the list. */
 export async function chooseFilter (page: Page, name: string, value: string): Promise<void> {
   await page.getByRole('group', { name }).getByLabel(value, { exact: true }).check()
+}
+
+/** Chooses what the menu of a row offers. `of`: what the row is about. */
+export async function actOnRow (page: Page, of: string, action: string): Promise<void> {
+  await page.locator('summary').filter({ hasText: `Actions for ${of}` }).first().click()
+  await page.getByRole('button', { name: action }).click()
 }
 
 /** Chooses an action of the user that is shown. */

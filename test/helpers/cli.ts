@@ -3,6 +3,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
@@ -10,6 +11,7 @@ import { sqlite } from '../../adapters/sqlite.ts'
 import { commandFirst } from '../../cli/common.ts'
 import { EXIT, failureOf } from '../../cli/failure.ts'
 import { buildProgram } from '../../cli/program.ts'
+import users, { type UsersOptions } from '../../lib/index.ts'
 import { from } from './level.ts'
 import { plainNode } from './plain-node.ts'
 import { sqliteHost } from './sqlite.ts'
@@ -169,4 +171,14 @@ export async function migrated (t: Test): Promise<Database> {
   const database = await newSqlite(t)
   await database.cli('migrate')
   return database
+}
+
+/** A server beside the program, on a database that it has migrated. */
+export async function serverOn (
+  t: Test, { open }: Pick<Database, 'open'>, options: Partial<UsersOptions> = {}
+): Promise<FastifyInstance> {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(users, { storage: open(), ...options })
+  return app
 }

@@ -1,13 +1,13 @@
 // The storages of this package pass the conformance kit, each on a real database.
 import { test, type Test } from 'tap'
-import { EACH_KIND } from './each-kind.ts'
+import { EACH_WAY } from './each-kind.ts'
 import { type CreateFor, openedForKit, runDuties, runKit, withoutTransactions } from './kit.ts'
 import { from } from './level.ts'
 import { copiedFiles, type Places, recycledSchemas } from './recycled.ts'
 import { pgUrl, type StoreKind, temporarySchema } from './stores.ts'
 
 interface Levels {
-  /** From which level on a duty of each kind is tested. */
+  /** From which level on those duties are tested that another way to the database may break. */
   from?: Parameters<typeof from>[0]
   /** From which level on all are tested. */
   wholeFrom: Parameters<typeof from>[0]
@@ -29,7 +29,7 @@ function storesOf (t: Test, kind: StoreKind): CreateFor {
   }
 }
 
-/** Runs the kit on each store: whole, quick, or, where only the way to the database differs, a duty of each kind. */
+/** Runs the kit on each store: whole, quick, or, where only the way to the database differs, the duties of EACH_WAY. */
 export function conform (
   kinds: ReadonlyArray<StoreKind & { skip?: string | false }>,
   levels: Levels = { wholeFrom: 'ci' }
@@ -39,7 +39,7 @@ export function conform (
     const { name, skip = false } = kind
     test(name, { skip: (levels.from !== undefined && from(levels.from)) || skip }, async (t) => {
       const create = storesOf(t, kind)
-      if (!isWhole && levels.from !== undefined) runDuties(t, create, (duty) => EACH_KIND.includes(duty))
+      if (!isWhole && levels.from !== undefined) runDuties(t, create, (duty) => EACH_WAY.includes(duty))
       else runKit(t, create, { transactions: false }, { quick: !isWhole })
     })
   }

@@ -15,6 +15,17 @@ const KINDS: readonly RegExp[] = [
 export const EACH_KIND: readonly string[] = DUTIES.filter((duty) =>
   !LATER.test(duty) && KINDS.some((kind) => kind.test(duty)))
 
+// What may differ where only the way to a database does, such as a driver, a pooler or a setting: how values are sent
+// and come back, how units are made and refused, and how transactions and long reads begin and end.
+const WAYS: readonly RegExp[] = [
+  /^commit: a (?:row of every|row that is there|unit without|value of a unique|text that can not)/,
+  /^commit: (?:nothing of a refused|several units|at is the place)/, /^find/, /^list: pages of (?:trash|deliveries)/,
+  /^users\.list: pages by offset have every user once, and end/, /^users\.walk: (?:everybody|writers)/,
+  /^users\.list, users\.walk: (?:each word|one of several|a field orders)/, /^listTenants: pages/,
+  /^log\.(?:read: pages|rewrite: what is meant|prune: takes)/, /^join/
+]
+export const EACH_WAY: readonly string[] = EACH_KIND.filter((duty) => WAYS.some((way) => way.test(duty)))
+
 /** The tables of ours that have records. */
 export const TABLES = [
   'users', 'deleted_users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries', 'api_key_uses',

@@ -1,8 +1,12 @@
 // The standalone service as its operator meets it: a process with an environment, two streams and signals.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
+import { type Description, faultsOf } from './described.ts'
 import { plainNode } from './plain-node.ts'
 import { until } from './until.ts'
 
@@ -51,8 +55,28 @@ export function startService (t: Test, cwd: string, env: Record<string, string> 
   return { process: child, stdout: () => stdout, stderr: () => stderr, printed, exitCode }
 }
 
-/** The status and the JSON body of a GET request. */
+/** A port that nobody listens on. */
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = Object(server.address())
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const description: Description = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
+
+/** The status and the JSON body of a GET request. An answer of a path of openapi.json must be as it says. */
 export async function get (url: string, key?: string): Promise<{ status: number, body: unknown }> {
   const response = await fetch(url, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } })
-  return { status: response.status, body: await response.json() }
+  const { status } = response
+  const text = await response.text()
+  const operation = description.paths[new URL(url).pathname]?.['get']
+  if (operation !== undefined) {
+    const headers = Object.fromEntries(response.headers)
+    const [type = ''] = (headers['content-type'] ?? '').split(';')
+    const faults = faultsOf(description, operation, { status, headers, type, body: text, head: false })
+    if (faults.length > 0) throw new Error(`the answer of ${url} is not as described:\n${faults.join('\n')}`)
+  }
+  return { status, body: JSON.parse(text) }
 }

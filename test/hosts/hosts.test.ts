@@ -1,6 +1,5 @@
 // The plugin inside somebody else's server: its hooks, its log, and what it adds to HTTP. Settings and plugins
 // together: combinations.test.ts.
-import cors from '@fastify/cors'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
@@ -38,18 +37,6 @@ test('the log level that Fastify gives a plugin applies to its routes', async (t
   await app.register(users, { storage: memory(), logLevel: 'silent', logSerializers: { res: () => 'ours' } })
   await inject(app, 'GET', '/v1/users')
   t.notMatch(lines.join(''), 'incoming request')
-})
-
-test('the CORS plugin of the host answers preflights, and adds its headers to our answers', async (t) => {
-  const app = await plainHost(t, {}, (app) => { app.register(cors, { origin: 'https://app.example' }) })
-  const asked = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
-  const preflight = await inject(app, 'OPTIONS', '/v1/users', { headers: asked })
-  t.equal(preflight.statusCode, 204)
-  t.equal(preflight.headers['access-control-allow-origin'], 'https://app.example')
-  const { key } = await app.users.apiKeys.create({ name: 'x' })
-  const headers = { origin: 'https://app.example', authorization: `Bearer ${key}` }
-  const actual = await inject(app, 'GET', '/v1/users', { headers })
-  t.equal(actual.headers['access-control-allow-origin'], 'https://app.example')
 })
 
 test('a 304 has no Content-Length, to GET and to HEAD', async (t) => {

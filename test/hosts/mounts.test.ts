@@ -1,4 +1,4 @@
-// Several mounts in one host, and hosts that can not take one.
+// Several mounts in one host, and hosts that cannot take one.
 import { mock } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
@@ -137,7 +137,7 @@ test('refuses a decorator that exists, a prefix that is in use, and a router tha
   await t.rejects(attempt(async (app) => {
     app.decorate('users', JSON.parse('{}'))
     await app.register(users, { storage: memory() })
-  }), { message: 'fastify-users: app.users exists already: set another name with the option decoratorName' })
+  }), { message: 'fastify-users: app.users already exists: set another name with the option decoratorName' })
   await t.rejects(attempt(async (app) => {
     await app.register(users, { storage: memory() })
     await app.register(users, { storage: memory(), decoratorName: 'customers' })

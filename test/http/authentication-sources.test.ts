@@ -60,16 +60,16 @@ test('refuses a token with 503 whose answer from authenticate is wrong, and logs
   const wrong: Array<[unknown, string]> = [
     [unset, 'is neither an object nor null'],
     [true, 'is neither an object nor null'],
-    [{ scopes: right.scopes }, 'has no id: it must be a text that is not empty'],
-    [{ ...right, id: '' }, 'has no id: it must be a text that is not empty'],
-    [{ ...right, id: 'a\0' }, 'has no id: it must be a text that is not empty'],
-    [{ id: 'alice' }, 'has no scopes: they must be a list of texts'],
-    [{ ...right, scopes: 'users:read' }, 'has no scopes: they must be a list of texts'],
-    [{ ...right, scopes: [unset] }, 'has no scopes: they must be a list of texts'],
-    [{ ...right, name: '' }, 'has a wrong name: it must be a text of 1 to 200 characters, or null'],
+    [{ scopes: right.scopes }, 'has no id: it must be a non-empty string'],
+    [{ ...right, id: '' }, 'has no id: it must be a non-empty string'],
+    [{ ...right, id: 'a\0' }, 'has no id: it must be a non-empty string'],
+    [{ id: 'alice' }, 'has no scopes: they must be an array of strings'],
+    [{ ...right, scopes: 'users:read' }, 'has no scopes: they must be an array of strings'],
+    [{ ...right, scopes: [unset] }, 'has no scopes: they must be an array of strings'],
+    [{ ...right, name: '' }, 'has an invalid name: it must be a string of 1 to 200 characters, or null'],
     [{ ...right, expiresAt: unset },
-      'has expiresAt: undefined: it must be a date as text, or null for a token that never expires'],
-    [{ ...right, expiresAt: 'soon' }, 'has a wrong expiresAt: it must be a date as text, or null'],
+      'has an undefined expiresAt: it must be a date string, or null for a token that never expires'],
+    [{ ...right, expiresAt: 'soon' }, 'has an invalid expiresAt: it must be a date string, or null'],
     [{ ...right, tenant: 'acme' }, 'has a tenant: set the option tenants']
   ]
   const answers = [...wrong.map(([answer]) => answer), right, { ...right, name: unset, expiresAt: null, tenant: unset }]
@@ -81,7 +81,7 @@ test('refuses a token with 503 whose answer from authenticate is wrong, and logs
   for (const token of answers.keys()) statuses.push((await get(app, String(token + 1))).statusCode)
   t.strictSame(statuses, [...wrong.map(() => 503), 200, 200])
   t.strictSame(log.entries().filter(({ level }) => level === 50).map(({ err }) => Object(err).message),
-    wrong.map(([, problem]) => `the answer of authenticate ${problem}`))
+    wrong.map(([, problem]) => `the result of authenticate ${problem}`))
 })
 
 test('refuses a token whose expiresAt is past like an expired key, and says so in the log', async (t) => {

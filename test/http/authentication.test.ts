@@ -1,11 +1,10 @@
-// Contract §9: which keys are accepted, how the others are refused, and which scope each operation requires.
+// Contract §9: which keys are accepted, and which scope each operation requires. What is refused: break-in.test.ts.
 import { mock } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { generateKey } from '../../lib/api-keys/key-text.ts'
 import type { Scope } from '../../lib/index.ts'
-import { ALL_SCOPES, inject, mistyped, testApp } from '../helpers/app.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { until } from '../helpers/until.ts'
 
 const UNAUTHORIZED = 'Bearer realm="users"'
@@ -16,7 +15,7 @@ const get = (app: FastifyInstance, authorization: string, path = '/users') =>
   inject(app, 'GET', `/v1${path}`, { headers: { authorization } })
 const statusOf = async (app: FastifyInstance, key: string) => (await get(app, `Bearer ${key}`)).statusCode
 
-test('accepts stored keys, and refuses all others with the same bytes', async (t) => {
+test('accepts stored keys until they end, and refuses others with the same bytes', async (t) => {
   const { app, key } = await testApp(t, { server: { genReqId: () => 'fixed' } })
   t.equal(await statusOf(app, key), 200)
   t.equal((await get(app, `bEARER   ${key}`)).statusCode, 200, 'the scheme in any case, then spaces')
@@ -29,34 +28,19 @@ test('accepts stored keys, and refuses all others with the same bytes', async (t
   t.equal(await statusOf(app, soon.key), 200, 'valid to its last millisecond')
   mock.timers.setTime(Date.parse(soon.expiresAt ?? ''))
 
-  const wrong = {
-    revoked: revoked.key,
-    expired: soon.key,
-    unknown: generateKey('uk').text,
-    'with another secret': `${key.slice(0, 16)}${generateKey('uk').text.slice(16)}`,
-    malformed: mistyped(key),
-    'of another shape': 'nonsense',
-    'of two tokens': `${key} ${key}`
-  }
-  const answers = new Set<string>()
-  for (const [name, token] of Object.entries(wrong)) {
-    const response = await get(app, `Bearer ${token}`)
-    t.strictSame([response.statusCode, response.headers['www-authenticate']], [401, INVALID], name)
-    answers.add(response.body)
-  }
+  const refused = await get(app, `Bearer ${soon.key}`)
   mock.timers.reset()
-  t.strictSame([...answers], [
-    JSON.stringify({
-      type: 'urn:problem:fastify-users:invalid_api_key',
-      title: 'Invalid API key',
-      status: 401,
-      code: 'invalid_api_key',
-      detail: 'The API key is malformed, unknown, expired or revoked.',
-      requestId: 'fixed'
-    })
-  ], 'every refusal has the same bytes')
-
-  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', `Token ${key}`, key, `"Bearer" ${key}`]) {
+  t.strictSame([refused.statusCode, refused.headers['www-authenticate']], [401, INVALID], 'expired')
+  t.equal(refused.body, JSON.stringify({
+    type: 'urn:problem:fastify-users:invalid_api_key',
+    title: 'Invalid API key',
+    status: 401,
+    code: 'invalid_api_key',
+    detail: 'The API key is malformed, unknown, expired or revoked.',
+    requestId: 'fixed'
+  }))
+  t.equal((await get(app, `Bearer ${revoked.key}`)).body, refused.body, 'every refusal has the same bytes')
+  for (const authorization of ['', `Token ${key}`, `"Bearer" ${key}`]) {
     const response = await get(app, authorization)
     t.strictSame(
       [response.statusCode, response.json().code, response.headers['www-authenticate']],

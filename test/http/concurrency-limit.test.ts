@@ -111,7 +111,7 @@ for (const places of [20, 80]) {
     // 200 ms each: 50 in a second.
     const { work, isQueueing } = storageOf(10, () => time.after(200))
     const limited = createLimit({ places, isQueueing })
-    const { served, refused } = await crowd(time, 300, 12, () => limited(work))
+    const { served, refused } = await crowd(time, 100, 12, () => limited(work))
     t.ok(served.length > 540, `the storage is kept busy: ${served.length} of 600`)
     t.ok(percentile(served, 0.99) <= 1500, `served: p99 ${percentile(served, 0.99)} ms`)
     t.equal(percentile(refused, 0.9), 0, 'refused: p90')
@@ -208,7 +208,7 @@ test('an overload by one caller refuses nothing of another', async (t) => {
   const time = advancing(t)
   const { work, isQueueing } = storageOf(10, () => time.after(200))
   const limited = createLimit({ places: 40, isQueueing })
-  const loud = crowd(time, 300, 12, () => limited(work, 'loud'))
+  const loud = crowd(time, 100, 12, () => limited(work, 'loud'))
   const end = time.now() + 12_000
   const times: number[] = []
   while (time.now() < end) {

@@ -37,7 +37,7 @@ test('Sunset and Link are left out if there is no end or no page', async (t) => 
 
 test('refuses dates and links that do not exist or do not fit together', async (t) => {
   const form = /deprecated must be \{ since, sunset, link \}/
-  const dates = /deprecated must have dates that exist, from 1970 to 9999/
+  const dates = /deprecated must have valid dates, from 1970 to 9999/
   const wrong: Array<[deprecated: object, message: RegExp]> = [
     [{}, form],
     [{ since: 'tomorrow' }, form],

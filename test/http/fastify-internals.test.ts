@@ -4,26 +4,9 @@ import dns from 'node:dns'
 import { METHODS } from 'node:http'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { furtherServers, isSilent, routeEveryMethod, SERIALIZERS } from '../../lib/http/fastify-internals.ts'
+import { furtherServers, isSilent, routeEveryMethod } from '../../lib/http/fastify-internals.ts'
 import { continueWhenRead } from '../../lib/http/admission/late-continue.ts'
 import { captureLog } from '../helpers/log.ts'
-
-test('pino keeps its serialisers under a symbol, also on the logger of a request', async (t) => {
-  const req = () => ({ shown: true })
-  const app = Fastify({ logger: { stream: captureLog().stream, serializers: { req } } })
-  t.teardown(() => app.close())
-  t.equal(
-    Object(app.log)[SERIALIZERS].req,
-    req,
-    'otherwise a host with its own serialisers logs queries and credentials: find where pino keeps them now'
-  )
-  app.get('/', async ({ log }) => ({ known: SERIALIZERS in log }))
-  t.strictSame(
-    (await app.inject('/')).json(),
-    { known: true },
-    'otherwise loggers of requests are wrapped although they have serialisers: find where pino keeps them now'
-  )
-})
 
 test('a host without a logger is silent, and so are its requests; any other logger may print', async (t) => {
   const print = () => {}

@@ -25,32 +25,12 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
       (request) => pino.stdSerializers.req(Object(request)),
       { method: 'GET', url: '/v1/users', headers: { authorization: '[redacted]' } }
     ],
-    [
-      'nested, as in ECS',
-      ({ headers, originalUrl }) => ({
-        http: { request: { headers }, url: { original: originalUrl, full: `https://example.org${originalUrl}` } }
-      }),
-      {
-        http: {
-          request: { headers: { authorization: '[redacted]' } },
-          url: { original: '/v1/users', full: 'https://example.org/v1/users' }
-        }
-      }
-    ],
-    [
-      'raw lines',
-      ({ raw }) => ({ lines: raw.rawHeaders, age: 5, none: null, at: new Date(0) }),
-      { age: 5, none: null, at: '1970-01-01T00:00:00.000Z' }
-    ],
-    ['a text', ({ method, url }) => `${method} ${url}`, 'GET /v1/users'],
-    [
-      'too deep',
-      ({ headers }) => ({ a: { b: { c: { d: { e: { f: { headers } } } } } } }),
-      { a: { b: { c: { d: { e: { f: '[redacted]' } } } } } }
-    ]
+    // More forms of what is redacted: log-serializers.test.ts.
+    ['a text', ({ method, url }) => `${method} ${url}`, 'GET /v1/users']
   ]
   for (const [name, serialize, shown] of rows) {
-    for (const place of ['server', 'plugin']) {
+    // What is shown is the same wherever the serialiser is given.
+    for (const place of name === 'headers' ? ['server', 'plugin'] : ['server']) {
       const log = captureLog()
       const serializers = { req: (request: FastifyRequest) => Object(serialize(request)).valueOf() }
       const { call, key } = await testApp(t, {
@@ -61,7 +41,7 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
         headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' }
       })
       t.notMatch(log.text(), key.slice(16), name)
-      if (name !== 'raw lines') t.notMatch(log.text(), 'canary', name)
+      t.notMatch(log.text(), 'canary', name)
       t.match(log.entries().find(({ req }) => req !== undefined), { req: shown }, name)
     }
   }
@@ -119,8 +99,8 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
       const before = log.entries().length
       await call(method, path)
       const lines = log.entries().slice(before)
-      t.match(lines.find(({ req }) => req !== undefined)?.['req'], { url: shown }, `${method} ${path}`)
-      t.notMatch(JSON.stringify(lines), /ann|uk_0/, `${method} ${path}`)
+      t.match(lines.find(({ req }) => req !== undefined)?.['req'], { url: shown }, `${method} ${shown}`)
+      t.notMatch(JSON.stringify(lines), /ann|uk_0/, `${method} ${shown}`)
     }
   }
 })

@@ -44,7 +44,7 @@ test('refuses a title, an accent and a logo that can’t be shown', async (t) =>
     await t.rejects(Promise.resolve(app.register(admin, untyped(options))), { message })
   }
   for (const title of ['', ' ', ' Acme', 'Acme\n', 'a\u0000b', 'x'.repeat(61), 5]) {
-    await refused({ title }, /title must be 1 to 60 characters in one line, without a blank at the ends/)
+    await refused({ title }, /title must be 1 to 60 characters in one line, without spaces at the ends/)
   }
   for (const accent of ['red', '#12345', '#1234567', '0b57c2', '#ggg', 5]) {
     await refused({ accent }, /accent must be a colour such as #0b57c2/)

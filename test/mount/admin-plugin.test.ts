@@ -9,7 +9,7 @@ import { relativePath } from '../../lib/admin/relative-path.ts'
 import { admin, english } from '../../lib/admin-plugin.ts'
 import users from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
-import { describe, lint, operationsOf } from '../helpers/description.ts'
+import { describe, operationsOf } from '../helpers/description.ts'
 import { untyped } from '../helpers/untyped.ts'
 import '../helpers/watch-all.ts'
 
@@ -138,8 +138,7 @@ test('two pages for two mounts, and two for one', async (t) => {
 })
 
 test('is described, and the page is not', async (t) => {
-  const { text, description } = await describe(t, { mounts: [{ prefix: '/v1', admin: true }] })
-  t.strictSame(await lint(text), [])
+  const { description } = await describe(t, { mounts: [{ prefix: '/v1', admin: true }] })
   const paths = operationsOf(description).map(({ path }) => path)
   t.ok(paths.includes('/v1/capabilities'))
   t.strictSame(paths.filter((path) => path.includes('admin')), [])
@@ -170,8 +169,8 @@ test('refuses wrong options, and a host without users', async (t) => {
   t.teardown(() => app.close())
   app.decorate('users', untyped({}))
   await t.rejects(Promise.resolve(app.register(admin)), {
-    message: 'fastify-users/admin: app.users is your own, or of another copy of fastify-users (npm ls fastify-users ' +
-      'shows them): import both plugins from the same copy, and name its decorator by the option users'
+    message: 'fastify-users/admin: app.users is your own, or from another copy of fastify-users (npm ls fastify-users ' +
+      'shows them): import both plugins from the same copy, and name its decorator in the option users'
   })
   await refused({ prefix: 'admin' }, /prefix must be a path that begins with \//)
   for (const name of ['users.title', 'users.titel']) {

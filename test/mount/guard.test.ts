@@ -201,7 +201,7 @@ test('the member of requests has a name that the host can choose, and is there f
   t.teardown(() => app.close())
   app.decorateRequest('caller', null)
   await app.register(fastifyUsers, { storage: memory() })
-  t.throws(() => app.users.guard(), { message: /request\.caller exists already: set another name .* callerName/ })
+  t.throws(() => app.users.guard(), { message: /request\.caller already exists: set another name .* callerName/ })
   const { app: free } = await host(t)
   t.equal(free.hasRequestDecorator('caller'), true)
   const bare = Fastify()

@@ -63,20 +63,14 @@ test('names every fault of a key, and creates none', async (t) => {
   t.equal((await apiKeys.list()).meta.total, 1, 'the key of the test alone')
 })
 
-test('lists and finds keys, and refuses the queries that HTTP refuses', async (t) => {
+test('lists keys, and refuses the queries that HTTP refuses', async (t) => {
   const apiKeys = await keysOf(t)
-  for (const name of ['one', 'two', 'three', 'four']) await apiKeys.create({ name })
-  t.strictSame((await apiKeys.list({ page: 2, limit: 2 })).meta, { page: 2, limit: 2, total: 5 })
+  for (const name of ['one', 'two']) await apiKeys.create({ name })
+  t.strictSame((await apiKeys.list({ page: 2, limit: 2 })).meta, { page: 2, limit: 2, total: 3 })
   await t.rejects(apiKeys.list({ limit: 0 }), { code: 'validation_failed' })
   await t.rejects(apiKeys.list(untyped({ sort: 'name', word: 'ab' })), {
     errors: [{ parameter: 'word', code: 'unknown' }, { parameter: 'sort', code: 'choice' }]
   })
-  const all = (await apiKeys.list()).data
-  t.strictSame(await apiKeys.list({ sort: '-createdAt', after: all[2]?.id ?? '', limit: 1 }), {
-    data: [all[1]],
-    meta: { limit: 1, total: 5 }
-  })
-  t.equal((await apiKeys.list(untyped({}))).meta.page, 1)
 })
 
 test('a rotated key ends after the overlap, and its successor lives as long', async (t) => {

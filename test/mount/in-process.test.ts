@@ -98,15 +98,9 @@ test('refuses options of a wrong type or name', async (t) => {
 
 test('lists pages, and refuses the queries that HTTP refuses', async (t) => {
   const { users, ann, withOthers } = await mounted(t)
-  const others = await withOthers()
-  const meta = { page: 1, limit: 2, total: 7 }
-  t.match(await users.list(), { data: [{ id: ann.id }, { id: others[0]?.id }], meta })
-  t.match(await users.list({ page: 2, limit: 3, sort: '-createdAt' }), {
-    data: [{ id: others[2]?.id }, {}, {}],
-    meta: { page: 2, limit: 3, total: 7 }
-  })
+  await withOthers()
+  t.match(await users.list(), { data: [{ id: ann.id }, {}], meta: { page: 1, limit: 2, total: 7 } })
   t.strictSame((await users.list({ after: ann.id, limit: 1 })).meta, { limit: 1, total: 7 })
-  t.equal((await users.list({ q: 'user' })).meta.total, 6)
   const outOfRange = { code: 'validation_failed', errors: [{ parameter: 'limit', code: 'range' }] }
   await t.rejects(users.list({ limit: 4 }), outOfRange)
   const text = users.list(untyped({ page: '1' }))
@@ -144,27 +138,15 @@ test('iterates over every user, in either order, and may stop anywhere', async (
   })
 })
 
-test('requireIfMatch refuses changes without If-Match, over HTTP and in process', async (t) => {
+test('requireIfMatch refuses changes without ifMatch, and names the header over HTTP', async (t) => {
   const { app: { users }, call } = await testApp(t, { requireIfMatch: true })
   const { id } = await users.create({ name: 'A', email: 'a@b.co' })
-  for (const [method, payload] of [
-    ['PATCH', {}],
-    ['PUT', { name: 'A', email: 'a@b.co' }],
-    ['DELETE', undefined]
-  ] as const) {
-    const options = payload === undefined ? {} : { payload }
-    const without = await call(method, `/users/${id}`, options)
-    t.match(
-      [without.statusCode, without.json()],
-      [428, { code: 'precondition_required', errors: [{ header: 'if-match', code: 'required' }] }]
-    )
-    t.equal((await call(method, `/users/${UNKNOWN}`, options)).statusCode, 404, 'existence comes before')
-    t.equal((await call(method, `/users/${id}`, { ...options, headers: { 'if-none-match': '"7"' } })).statusCode, 428)
-    t.equal((await call(method, `/users/${id}`, { ...options, headers: { 'if-match': '"7"' } })).statusCode, 412)
+  for (const headers of [{}, { 'if-none-match': '"7"' }]) {
+    t.match((await call('PATCH', `/users/${id}`, { payload: {}, headers })).json(),
+      { status: 428, code: 'precondition_required', errors: [{ header: 'if-match', code: 'required' }] })
   }
   t.equal((await call('PATCH', `/users/${id}`, { payload: { x: 1 } })).statusCode, 400, 'validation comes before')
   await t.rejects(users.update(id, { name: 'B' }), { code: 'precondition_required', statusCode: 428 })
   await t.rejects(users.delete(id), { code: 'precondition_required' })
-  await users.update(id, { name: 'B' }, { ifMatch: '*' })
-  t.equal((await call('DELETE', `/users/${id}`, { headers: { 'if-match': '"2"' } })).statusCode, 204)
+  t.equal((await users.update(id, { name: 'B' }, { ifMatch: '*' })).version, 2)
 })

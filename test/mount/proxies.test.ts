@@ -17,7 +17,7 @@ async function warningsOf (t: Test, server: object): Promise<unknown[]> {
 }
 
 test('a server that trusts no proxy warns once of a request that came through one', async (t) => {
-  t.strictSame(await warningsOf(t, {}), [['/v1', 'a request has X-Forwarded-For, and the server trusts no proxy, so ' +
+  t.strictSame(await warningsOf(t, {}), [['/v1', 'a request has X-Forwarded-For, but the server trusts no proxy, so ' +
     'all clients of a proxy have its address: limits.failures then refuses all for the wrong keys of one, and ' +
     'addresses of keys do not fit. Name the proxy in the option trustProxy of Fastify (TRUST_PROXY of the standalone ' +
     'service)']])

@@ -27,7 +27,9 @@ test('without the option trash there is none of it, and a deletion is final', as
   })
   t.match(batch.json(), { errors: [{ pointer: '/operations/0/op' }, { pointer: '/operations/1/op' }] })
   await t.rejects(app.users.delete(id, { purge: true }), { code: 'validation_failed' })
-  await t.rejects(app.users.restore(id), new TypeError('fastify-users: deleted users are kept with the option trash'))
+  await t.rejects(
+    app.users.restore(id), new TypeError('fastify-users: deleted users are kept only with the option trash')
+  )
   await t.rejects(app.users.listDeleted(), TypeError)
   await t.rejects(app.users.revert(id, 'evt_x'), TypeError)
   await app.users.delete(id, { purge: false })

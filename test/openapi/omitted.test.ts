@@ -1,4 +1,4 @@
-// Descriptions that can not have our routes: they are left out, and the log says why.
+// Descriptions that cannot have our routes: they are left out, and the log says why.
 import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import { test } from 'tap'
@@ -41,7 +41,7 @@ test('the log says at the start what is wrong with the description, though nobod
 test('the log says that @fastify/swagger was registered too late', async (t) => {
   const { description, log } = await describe(t, { last: true })
   t.strictSame(description.paths, {})
-  t.match(log, `${OMITTED}: register it before them`)
+  t.match(log, `${OMITTED}: register @fastify/swagger first`)
 })
 
 test('the log says nothing if the routes are described, or hidden by openapi: false', async (t) => {

@@ -28,64 +28,28 @@ test('openapi.json is the description of all routes (UPDATE=1 writes it)', async
 })
 
 test('a linter finds no problem, whatever the options', async (t) => {
-  const limits = { requests: { max: 10, window: 60 }, deletions: { max: 5, window: 60 } }
+  const schema = Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) })
   for (const mount of [
-    {},
-    { apiKeys: { routes: true }, eventLog: true, trash: true, limits },
-    { errorFormat: 'fastify' },
-    { fields: { schema: Type.Object({ team: Type.String(), any: Type.Unknown(), noText: Type.Not(Type.String()) }) } },
-    { prefix: '/:tenant/v1', apiKeys: { routes: true }, eventLog: true, webhooks: true },
-    { deprecated: { since: '2026-01-01' } }
+    { errorFormat: 'fastify', deprecated: { since: '2026-01-01' } },
+    { ...ALL, prefix: '/:tenant/v1', fields: { schema } }
   ] as const) {
     t.strictSame(await lint((await describe(t, { mounts: [mount] })).text), [], JSON.stringify(mount))
   }
 })
 
-test('describes every operation with an id, a tag, security and every status', async (t) => {
-  const { description } = await describe(t, {
-    mounts: [{
-      apiKeys: { routes: true, countUses: true },
-      eventLog: true,
-      trash: true,
-      limits: { failures: { max: 10, window: 60 } }
-    }]
-  })
-  const common = ['401', '403', '405', '500', '503', '429']
-  const rows: Record<string, string[]> = {
-    'get /v1/users': ['200', '400'],
-    'get /v1/users/export': ['200', '400'],
-    'post /v1/users/batch': ['200', '400', '409', '413', '415', '422'],
-    'post /v1/users/import': ['200', '400', '415'],
-    'post /v1/users': ['201', '400', '409', '413', '415', '422'],
-    'get /v1/users/{id}': ['200', '304', '400', '404', '412'],
-    'patch /v1/users/{id}': ['200', '400', '404', '409', '412', '413', '415', '428'],
-    'put /v1/users/{id}': ['200', '400', '404', '409', '412', '413', '415', '428'],
-    'delete /v1/users/{id}': ['204', '400', '404', '412', '413', '415', '428'],
-    'get /v1/users/deleted': ['200', '400'],
-    'post /v1/users/{id}/restore': ['200', '400', '404', '409', '412', '413', '415', '422'],
-    'post /v1/users/{id}/revert': ['200', '400', '404', '409', '412', '413', '415', '422', '428'],
-    'get /v1/users/{id}/subject': ['200', '400', '404'],
-    'get /v1/users/{id}/events': ['200', '400', '404'],
-    'get /v1/events': ['200', '400', '410'],
-    'get /v1/api-keys': ['200', '400'],
-    'post /v1/api-keys': ['201', '400', '409', '413', '415', '422'],
-    'get /v1/api-keys/{id}': ['200', '400', '404'],
-    'get /v1/api-keys/{id}/uses': ['200', '400', '404'],
-    'delete /v1/api-keys/{id}': ['204', '400', '404', '409', '413', '415'],
-    'delete /v1/api-keys/current': ['204', '400', '404', '409', '413', '415'],
-    'post /v1/api-keys/{id}/rotate': ['201', '400', '404', '409', '413', '415', '422']
-  }
+test('describes the operations of a mount without options, each with an id of its own and security', async (t) => {
+  const { description } = await describe(t, { mounts: [{ limits: { failures: { max: 10, window: 60 } } }] })
   const operations = operationsOf(description)
-  t.strictSame(operations.map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(rows).sort())
-  for (const { method, path, operation: { operationId, tags, security, responses } } of operations) {
-    const statuses = [...rows[`${method} ${path}`] ?? [], ...common]
-    t.strictSame(Object.keys(responses).sort(), statuses.sort(), `${method} ${path}`)
-    t.match(operationId, /^[a-z]+[A-Za-z]+$/)
-    t.equal(tags.length, 1)
+  t.strictSame(operations.map(({ method, path }) => `${method} ${path}`), [
+    'get /v1/users', 'post /v1/users', 'get /v1/users/{id}', 'patch /v1/users/{id}', 'put /v1/users/{id}',
+    'delete /v1/users/{id}', 'get /v1/users/{id}/subject', 'get /v1/users/export', 'post /v1/users/batch',
+    'post /v1/users/import'
+  ])
+  for (const { operation: { operationId, security, responses } } of operations) {
+    t.ok('429' in responses, `${operationId} may meet the limit of failures`)
     t.strictSame(security, [{ usersApiKey: [] }])
   }
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
-  t.match(description.components.securitySchemes, { usersApiKey: { type: 'http', scheme: 'bearer' } })
 })
 
 test('describes the host’s own page size, prefix, error format and limits', async (t) => {
@@ -166,7 +130,8 @@ test('each mount in a server has its own names, even in separate contexts', asyn
   for (const name of ['users.User', 'users2.User', 'people.User']) {
     t.ok(Object.hasOwn(description.components.schemas, name), name)
   }
-  t.strictSame(await lint(text), [])
+  const named = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name)
+  t.strictSame([...new Set(named)].filter((name) => !Object.hasOwn(description.components.schemas, name)), [])
 })
 
 test('a schema of the host’s with a name like one of ours stays, and ours have another one', async (t) => {
@@ -212,9 +177,7 @@ test('describes prefixes and decorators of any form', async (t) => {
     { prefix: '/rpc::v1', decoratorName: '$people' },
     { prefix: '/:a-:b', decoratorName: 'definitions' }
   ]
-  const { description, text } = await describe(t, { before, mounts })
-  // A router prefers the fixed prefix to the one with parameters, which a linter can not know.
-  t.strictSame((await lint(text)).filter((problem) => !problem.includes('no-ambiguous-paths')), [])
+  const { description } = await describe(t, { before, mounts })
   const namesAt = (path: string) => description.paths[path]?.['patch']?.parameters
     ?.filter((each) => each.in === 'path').map(({ name }) => name)
   const paths = ['/rpc:v1/users/{id}', '/{a}-{b}/users/{id}', '/{tenant}/v1/users/{id}']

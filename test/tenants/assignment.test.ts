@@ -9,16 +9,15 @@ import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { assignUsers } from '../../lib/storage/tenant-assignment.ts'
 import type { UnassignedUser } from '../../lib/storage/tenant-loop.ts'
-import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { ALL_SCOPES } from '../helpers/app.ts'
+import { withoutType } from '../helpers/fields.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { everyone, firstPage, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addUsers, changeUser, removeUser } from '../helpers/writes.ts'
-
-const PLATFORM = 'platform-key-of-at-least-32-characters'
-const ACME = 'acme-static-key-of-at-least-32-characters'
+import { ACME, hosted, PLATFORM } from './hosted.ts'
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */
 const fill = (storage: Storage, count: number): Promise<void> =>
@@ -38,34 +37,21 @@ async function requireExact (t: Test, storage: Storage): Promise<void> {
 }
 
 async function host (t: Test, storage: Storage, tenants = true) {
-  const { app } = await testApp(t, {
-    storage,
-    tenants,
-    eventLog: true,
-    apiKeys: {
-      static: [
-        { key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null },
-        ...tenants ? [{ key: ACME, name: 'acme', scopes: ALL_SCOPES, tenant: 'acme' }] : []
-      ]
-    }
-  })
-  const send = async (method: string, path: string, { key = PLATFORM, payload, headers = {} }: {
-    key?: string, payload?: object, headers?: Record<string, string>
-  } = {}) => {
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-    const all = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': type }), ...headers }
-    const answer = await inject(app, method, `/v1${path}`, { headers: all, ...(payload && { payload }) })
-    const { statusCode: status, headers: { etag }, body } = answer
-    return { status, etag, body: body === '' ? null : JSON.parse(body) }
+  const own = [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null }]
+  const { app, send } = await hosted(t, { storage, tenants, apiKeys: tenants ? {} : { static: own } })
+  return {
+    app,
+    send: (method: string, path: string, { key = PLATFORM, payload, headers }: {
+      key?: string, payload?: object, headers?: Record<string, string>
+    } = {}) => send(key, method, `/v1${path}`, payload, headers)
   }
-  return { app, send }
 }
 
 for (const store of stores) {
   test(`gives users to a tenant beside requests that read and write, on ${store.name}`, async (t) => {
     const storage = await store.create(t)
     const { app, send } = await host(t, storage)
-    await fill(storage, 900)
+    await fill(storage, 300)
     if (isCounted(storage)) await storage.rebuildCounts()
     t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 0)
     const over = new AbortController()
@@ -73,7 +59,7 @@ for (const store of stores) {
     let patches = 0
     const load = (async () => {
       for (let i = 1; !over.signal.aborted || i < 20; i++) {
-        const id = idOf('usr', 1 + i % 900)
+        const id = idOf('usr', 1 + i % 300)
         const answers = await Promise.all([
           send('GET', `/users/${id}`),
           send('PATCH', `/users/${id}`, { payload: { name: `Changed ${i}` } }),
@@ -82,73 +68,60 @@ for (const store of stores) {
         patches++
         for (const { status } of answers) statuses.add(status)
         const { status, body: { meta: { total } } } = await send('GET', '/users?limit=1')
-        t.strictSame({ status, total }, { status: 200, total: 900 + i }, 'everybody is listed at any moment')
+        t.strictSame({ status, total }, { status: 200, total: 300 + i }, 'everybody is listed at any moment')
       }
     })()
-    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 900, refused: 0 })
+    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 300, refused: 0 })
     over.abort()
     await load
     t.strictSame([...statuses].sort(), [200, 201])
-    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 900 + patches)
-    t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 900 + patches }])
+    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 300 + patches)
+    t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 300 + patches }])
     await requireExact(t, storage)
-    const { status, body } = await send('GET', `/users/${idOf('usr', 900)}`, { key: ACME })
-    t.match({ status, body }, { status: 200, body: { email: userOf(900).email, tenant: 'acme' } })
+    const { status, body } = await send('GET', `/users/${idOf('usr', 300)}`, { key: ACME })
+    t.match({ status, body }, { status: 200, body: { email: userOf(300).email, tenant: 'acme' } })
     const { data: events } = await app.users.tenant('acme').events.list({ limit: 100 })
     t.ok(events.every((event) => event.tenant === 'acme') && events.length > 0)
   })
-
-  test(`names who is refused, and gives the others, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app } = await host(t, storage)
-    await fill(storage, 600)
-    const taken = [7, 300, 301]
-    for (const n of taken) await app.users.tenant('acme').create({ name: 'x', email: userOf(n).email })
-    const refused: UnassignedUser[] = []
-    const onRefused = (user: UnassignedUser) => { refused.push(user) }
-    t.strictSame(await app.users.tenants.assign('acme', { onRefused }), { assigned: 597, refused: 3 })
-    t.strictSame(refused, taken.map((n) => ({ id: idOf('usr', n), code: 'email_taken' })))
-    t.equal(await countIn(storage, 'acme'), 600)
-    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 0, refused: 3 })
-    const failing = app.users.tenants.assign('acme', { onRefused: () => { throw new RangeError('mine') } })
-    await t.rejects(failing, { name: 'RangeError', message: 'mine' })
-    t.strictSame(await app.users.tenants.assign('beta'), { assigned: 3, refused: 0 }, 'another tenant can have them')
-    await requireExact(t, storage)
-    await t.rejects(app.users.tenants.assign('No'), { code: 'validation_failed' })
-  })
 }
 
-const shared: Array<{ name: string, create: (t: Test) => Promise<() => KnexStorage> }> = [
-  {
-    name: 'sqlite',
-    async create (t) {
-      const filename = join(await temporaryDirectory(t), 'users.db')
-      return () => sqlite({ filename })
-    }
-  },
-  {
-    name: 'postgres',
-    async create (t) {
-      const schema = temporarySchema(t)
-      return () => postgres({ connection: pgUrl(), schema, pool: { max: 4 } })
-    }
-  }
-]
+test('names who is refused, and gives the others', async (t) => {
+  const storage = memory()
+  const schema = { type: 'object', properties: { badge: { type: 'string' } } } as const
+  const { app } = await hosted(t, { storage, fields: { schema, unique: ['badge'] } })
+  await fill(storage, 299)
+  await addUsers(storage, [userOf(300, { fields: { badge: 'A' } })])
+  const taken = [7, 260]
+  for (const n of taken) await app.users.tenant('acme').create({ name: 'x', email: userOf(n).email })
+  await app.users.tenant('acme').create(withoutType({ name: 'x', email: 'x@example.org', badge: 'A' }))
+  const refused: UnassignedUser[] = []
+  const onRefused = (user: UnassignedUser) => { refused.push(user) }
+  t.strictSame(await app.users.tenants.assign('acme', { onRefused }), { assigned: 297, refused: 3 })
+  t.strictSame(refused, [
+    ...taken.map((n) => ({ id: idOf('usr', n), code: 'email_taken' })),
+    { id: idOf('usr', 300), code: 'field_taken', field: 'badge' }
+  ])
+  const failing = app.users.tenants.assign('acme', { onRefused: () => { throw new RangeError('mine') } })
+  await t.rejects(failing, { name: 'RangeError', message: 'mine' })
+  t.strictSame(await app.users.tenants.assign('beta'), { assigned: 3, refused: 0 }, 'another tenant can have them')
+  await t.rejects(app.users.tenants.assign('No'), { code: 'validation_failed' })
+})
 
-for (const { name, create } of shared) {
+for (const { name, place, at } of stores.filter(({ place }) => place !== 'none')) {
   test(`several callers give each user once, beside writers and compaction, on ${name}`, async (t) => {
-    const open = await create(t)
-    const [storage, one, other] = [await migrated(t, open()), await migrated(t, open()), await migrated(t, open())]
-    await fill(storage, 3000)
-    await storage.rebuildCounts()
+    const where = place === 'file' ? join(await temporaryDirectory(t), 'users.db') : temporarySchema(t)
+    const open = () => migrated(t, at(where))
+    const [storage, one, other] = [await open(), await open(), await open()]
+    await fill(storage, 500)
+    if (isCounted(storage)) await storage.rebuildCounts()
     const over = new AbortController()
     const writing = (async () => {
       let deleted = 0
       for (let n = 1; !over.signal.aborted || n < 50; n += 7) {
-        const at = 1 + n % 3000
+        const at = 1 + n % 500
         // Who was deleted before is not found.
         await changeUser(storage, idOf('usr', at), rename('X'), { updatedAt: timeOf(9) }).catch(() => {})
-        deleted += await removeUser(storage, idOf('usr', 1 + (n * 11) % 3000)).then(() => 1, () => 0)
+        deleted += await removeUser(storage, idOf('usr', 1 + (n * 11) % 500)).then(() => 1, () => 0)
         await countIn(storage, 'acme')
       }
       return deleted
@@ -159,58 +132,59 @@ for (const { name, create } of shared) {
     t.strictSame(totals.map(({ refused }) => refused), [0, 0, 0])
     t.strictSame(await assignAll(one), { assigned: 0, refused: 0 })
     const assigned = totals.reduce((sum, each) => sum + each.assigned, 0)
-    t.ok(assigned <= 3000 && assigned >= 3000 - deleted, `${assigned} were given, and ${deleted} were deleted`)
-    t.equal(await countIn(storage, 'acme'), 3000 - deleted)
+    t.ok(assigned <= 500 && assigned >= 500 - deleted, `${assigned} were given, and ${deleted} were deleted`)
+    t.equal(await countIn(storage, 'acme'), 500 - deleted)
     await requireExact(t, storage)
   })
-
-  test(`a service without the option tenants goes on beside it, on ${name}`, async (t) => {
-    const open = await create(t)
-    const mover = await migrated(t, open())
-    const { app, send } = await host(t, open(), false)
-    const payload = { name: 'Ann', email: 'ann@example.org' }
-    const headers = { 'idempotency-key': 'k-1' }
-    const { body: { id } } = await send('POST', '/users', { payload, headers })
-    const before = await send('GET', `/users/${id}`)
-    t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
-    const after = await send('GET', `/users/${id}`)
-    t.strictSame(after, before, 'it shows no tenant, and the version stays')
-    t.match(await send('GET', `/users/${id}`, { headers: { 'if-none-match': String(before.etag) } }), { status: 304 })
-    t.match(await send('POST', '/users', { payload, headers }), { status: 201, body: before.body })
-    t.equal((await send('GET', '/users')).body.meta.total, 1)
-    t.match(await send('PATCH', `/users/${id}`, { payload: { name: 'Bea' } }), { status: 200, body: { name: 'Bea' } })
-    // The address is that of the tenant now, so among users of none it is free.
-    const { body: { id: second } } = await send('POST', '/users', { payload })
-    const refused: UnassignedUser[] = []
-    const onStep = (users: UnassignedUser[]) => { refused.push(...users) }
-    t.strictSame(await assignUsers(repositoryOf(mover).tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
-    t.strictSame(refused, [{ id: second, code: 'email_taken' }])
-    t.match(await send('DELETE', `/users/${id}`), { status: 204 })
-    t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
-    await app.close()
-    const served = await host(t, open())
-    const { body: { data } } = await served.send('GET', '/events', { key: ACME })
-    t.strictSame(data.map((event: { type: string, data: { id: string } }) => [event.type, event.data.id]), [
-      ['user.created', id], ['user.updated', id], ['user.created', second], ['user.deleted', id]
-    ])
-    const again = await served.send('POST', '/users', { key: ACME, payload, headers })
-    t.match(again, { status: 409, body: { code: 'email_taken' } }, 'a tenant has idempotency keys of its own')
-  })
 }
+
+test('a service without the option tenants goes on beside it', async (t) => {
+  const schema = temporarySchema(t)
+  const open = () => postgres({ connection: pgUrl(), schema, pool: { max: 4 } })
+  const mover = await migrated(t, open())
+  const { app, send } = await host(t, open(), false)
+  const payload = { name: 'Ann', email: 'ann@example.org' }
+  const headers = { 'idempotency-key': 'k-1' }
+  const { body: { id } } = await send('POST', '/users', { payload, headers })
+  const before = await send('GET', `/users/${id}`)
+  t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
+  const after = await send('GET', `/users/${id}`)
+  t.strictSame(after, before, 'it shows no tenant, and the version stays')
+  t.match(await send('GET', `/users/${id}`, { headers: { 'if-none-match': String(before.etag) } }), { status: 304 })
+  t.match(await send('POST', '/users', { payload, headers }), { status: 201, body: before.body })
+  t.equal((await send('GET', '/users')).body.meta.total, 1)
+  t.match(await send('PATCH', `/users/${id}`, { payload: { name: 'Bea' } }), { status: 200, body: { name: 'Bea' } })
+  // The address is that of the tenant now, so among users of none it is free.
+  const { body: { id: second } } = await send('POST', '/users', { payload })
+  const refused: UnassignedUser[] = []
+  const onStep = (users: UnassignedUser[]) => { refused.push(...users) }
+  t.strictSame(await assignUsers(repositoryOf(mover).tenants.assign, 'acme', onStep), { assigned: 0, refused: 1 })
+  t.strictSame(refused, [{ id: second, code: 'email_taken' }])
+  t.match(await send('DELETE', `/users/${id}`), { status: 204 })
+  t.strictSame(await assignAll(mover), { assigned: 1, refused: 0 })
+  await app.close()
+  const served = await host(t, open())
+  const { body: { data } } = await served.send('GET', '/events', { key: ACME })
+  t.strictSame(data.map((event: { type: string, data: { id: string } }) => [event.type, event.data.id]), [
+    ['user.created', id], ['user.updated', id], ['user.created', second], ['user.deleted', id]
+  ])
+  const again = await served.send('POST', '/users', { key: ACME, payload, headers })
+  t.match(again, { status: 409, body: { code: 'email_taken' } }, 'a tenant has idempotency keys of its own')
+})
 
 test('an assignment ends when the server closes, and goes on when it is asked for again', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const storage = sqlite({ filename })
   const { app } = await host(t, storage)
-  await fill(storage, 2000)
+  await fill(storage, 700)
   const assigning = app.users.tenants.assign('acme')
   await Promise.all([t.rejects(assigning, { code: 'storage_unavailable' }), app.close()])
   await t.rejects(app.users.tenants.assign('acme'), { code: 'storage_unavailable' })
   const again = await host(t, sqlite({ filename }))
   const { assigned } = await again.app.users.tenants.assign('acme')
   t.ok(assigned > 0, `${assigned} were left`)
-  t.equal((await again.app.users.list()).meta.total, 2000)
-  t.strictSame((await again.app.users.tenants.list()).data, [{ id: 'acme', users: 2000 }])
+  t.equal((await again.app.users.list()).meta.total, 700)
+  t.strictSame((await again.app.users.tenants.list()).data, [{ id: 'acme', users: 700 }])
 })
 
 test('a user whose row is locked for long holds up nobody else', async (t) => {

@@ -1,10 +1,8 @@
 // Who is bound to a tenant: stored and static keys, and whom the host accepts; what path and query add; and the same in
 // process.
 import Fastify from 'fastify'
-import knex from 'knex'
 import pino from 'pino'
 import { test, type Test } from 'tap'
-import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { rechecks } from '../../lib/http/admission/authentication.ts'
 import { CALLER } from '../../lib/http/caller.ts'
@@ -12,7 +10,6 @@ import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
 import users from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp, type TestAppOptions } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
-import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { ACME, ANN, hosted, PLATFORM } from './hosted.ts'
 
@@ -167,20 +164,4 @@ test('in process a tenant has its own users, events and keys', async (t) => {
   t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }])
   await t.rejects(app.users.tenants.remove('No'), { code: 'validation_failed' })
   t.throws(() => app.users.tenant('No'), { code: 'validation_failed' })
-})
-
-test('in a transaction of the host’s a tenant sees and writes its own', async (t) => {
-  const own = knex({ client: 'pg', connection: pgUrl(), pool: { min: 0, max: 4 } })
-  t.teardown(() => own.destroy())
-  const storage = knexStorage(own, { schema: temporarySchema(t) })
-  const { app } = await testApp(t, { storage, tenants: true })
-  const beta = await app.users.tenant('beta').create(ANN)
-  const acme = app.users.tenant('acme')
-  await own.transaction(async (trx) => {
-    const inside = acme.using(trx)
-    t.match(await inside.create(ANN), { tenant: 'acme' })
-    await t.rejects(inside.update(beta.id, { name: 'x' }), { code: 'user_not_found' })
-    t.equal((await inside.list()).meta.total, 1)
-  })
-  t.equal((await acme.list()).meta.total, 1)
 })

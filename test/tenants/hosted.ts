@@ -19,10 +19,13 @@ export async function hosted (t: Test, options: TestAppOptions = {}) {
       ...options.apiKeys
     }
   })
-  const send = async (key: string, method: string, path: string, payload?: object) => {
-    const headers = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': 'application/json' }) }
+  const send = async (
+    key: string, method: string, path: string, payload?: object, more: Record<string, string> = {}
+  ) => {
+    const headers = { authorization: `Bearer ${key}`, ...(payload && { 'content-type': 'application/json' }), ...more }
     const answer = await inject(app, method, path, { headers, ...(payload && { payload }) })
-    return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() }
+    const { statusCode: status, headers: { etag, location, link }, body } = answer
+    return { status, etag, location, link, body: body === '' ? null : JSON.parse(body) }
   }
   return { app, send }
 }

@@ -32,9 +32,10 @@ test('an answer of authenticate without a tenant opens nothing, and the log says
   const refused = [503, '5', 'storage_unavailable']
   t.strictSame(await Promise.all([...answers.keys()].map(get)),
     [refused, refused, refused, [200, undefined, 1], [200, undefined, 2]])
-  const missing = "has no tenant: it must be the name of one, or null for the platform's callers"
+  const missing = "has no tenant: it must be the name of a tenant, or null for the platform's callers"
   t.strictSame(log.entries().filter(({ level }) => level === 50).map(({ err }) => Object(err).message),
-    [missing, missing, 'has a tenant that is no name of one'].map((problem) => `the answer of authenticate ${problem}`))
+    [missing, missing, 'has a tenant that is not a valid name']
+      .map((problem) => `the result of authenticate ${problem}`))
 })
 
 test('refuses to start with a static key that names no tenant, or has a member that is undefined', async (t) => {

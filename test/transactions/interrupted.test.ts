@@ -1,8 +1,6 @@
 // The host ends its transaction while a call in it is under way: what is stored, and what events say, stay the same.
 import { test } from 'tap'
 import { knexHosts, shop } from '../helpers/knex-hosts.ts'
-import { from } from '../helpers/level.ts'
-import { sqliteDriver } from '../helpers/sqlite.ts'
 
 const MOMENTS = 40
 
@@ -16,25 +14,7 @@ async function advance (n: number): Promise<void> {
   for (let turn = 0; turn < Math.max(0, n - 20) ** 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-for (const { driver, skip: lacking, connect } of knexHosts) {
-  // Drivers of one database differ in few of the moments.
-  const skip = lacking || (![sqliteDriver, 'pg'].includes(driver) && from('nightly'))
-
-  test(`a rollback at any moment of a creation on ${driver} leaves no event`, { skip }, async (t) => {
-    const { host, users, events } = await shop(t, connect)
-    for (let i = 0; i < MOMENTS; i++) {
-      const email = `near${i}@example.org`
-      const outer = await host.transaction()
-      const nested = await outer.transaction()
-      const creating = users.using(nested).create({ name: email, email }, optionsOf(i, email)).catch(() => {})
-      await advance(i)
-      await nested.rollback().catch(() => {})
-      await creating
-      await outer.commit()
-      t.strictSame(await events(), [])
-    }
-  })
-
+for (const { driver, skip, connect } of knexHosts) {
   test(`a commit at any moment of a creation on ${driver} keeps what was answered`, { skip }, async (t) => {
     const { host, users, events } = await shop(t, connect)
     let answered = 0

@@ -1,7 +1,6 @@
 // app.users.using(trx): users inside a transaction of the host's Knex, on every driver.
 import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import type { TransactionLike } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { knexHosts, postgresKnex, shop } from '../helpers/knex-hosts.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
@@ -94,29 +93,6 @@ for (const { driver, skip, connect } of knexHosts) {
     t.strictSame(await events(), ['user.created Fay', 'user.created Ned', 'user.created Hal'])
     const newest = await users.list({ sort: '-createdAt', limit: 2 })
     t.strictSame(newest.data.map(({ name }) => name), ['Hal', 'Ned'])
-  })
-
-  test(`concurrent calls in one transaction on ${driver} each succeed or fail alone`, { skip }, async (t) => {
-    const { host, users, events } = await shop(t, connect)
-    await users.create({ name: 'Ann', email: 'ann@example.org' })
-    t.strictSame(await events(), ['user.created Ann'])
-    const emails = ['ida@example.org', 'ANN@example.org', 'jo@example.org']
-    const results = await host.transaction(async (trx) => Promise.allSettled(emails.map((email) =>
-      users.using(trx).create({ name: email, email }, { idempotencyKey: email }))))
-    t.strictSame(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
-    t.strictSame(await events(), ['user.created ida@example.org', 'user.created jo@example.org'])
-    t.equal((await users.list({ email: 'jo@example.org' })).meta.total, 1)
-  })
-
-  test(`refuses a transaction on ${driver} that is over, and what is none`, { skip }, async (t) => {
-    const { host, users } = await shop(t, connect)
-    const over = await host.transaction()
-    const late = users.using(over)
-    await over.rollback()
-    await t.rejects(late.create({ name: 'Late', email: 'late@example.org' }), { code: 'internal' })
-    t.throws(() => users.using(over), { name: 'TypeError', message: /is over/ })
-    const nothing: TransactionLike = JSON.parse('{}')
-    t.throws(() => users.using(nothing), { name: 'TypeError', message: /not a Knex transaction/ })
   })
 }
 

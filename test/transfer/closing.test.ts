@@ -8,17 +8,16 @@ import type { Storage } from '../../lib/storage/storage.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp } from '../helpers/app.ts'
 import { aroundFind } from '../helpers/around.ts'
-import { crowd } from '../helpers/crowd.ts'
+import { crowd, MANY } from '../helpers/crowd.ts'
 import { endingOf, served, turns } from '../helpers/exchanges.ts'
-import { linesOf, ndjsonOf } from '../helpers/import-rows.ts'
+import { linesOf } from '../helpers/import-rows.ts'
 import { captureLog } from '../helpers/log.ts'
-import { openImport } from '../helpers/open-import.ts'
+import { line, openImport } from '../helpers/open-import.ts'
 import { listen } from '../helpers/raw.ts'
 import { type Transport, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 const NDJSON = { 'content-type': 'application/x-ndjson' }
-const line = (n: number) => ndjsonOf([{ name: `User ${n}`, email: `user${n}@example.org` }])
 
 /** A store whose reads of all users wait until they are released. */
 function held (storage: Storage): Storage & { isAsked: () => boolean, release: () => void } {
@@ -45,7 +44,7 @@ for (const transport of TRANSPORTS) {
   const { name } = transport
 
   for (const [what, count, hasUsers] of [
-    ['goes on to its end', 30_000, true], ['that waits for its first users gets all of them', 3000, false]
+    ['goes on to its end', MANY, true], ['that waits for its first users gets all of them', 2000, false]
   ] as const) {
     test(`${name}: an export ${what} when its server closes`, async (t) => {
       const log = logging(transport)
@@ -65,7 +64,7 @@ for (const transport of TRANSPORTS) {
   }
 
   test(`${name}: an export that has not ended 7 seconds after its server began to close is broken off`, async (t) => {
-    const storage = held(await crowd(30_000))
+    const storage = held(await crowd(MANY))
     const { app, send } = await served(t, transport, { storage })
     const { advance } = advancing(t)
     const exported = send('GET', '/users/export')

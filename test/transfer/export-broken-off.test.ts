@@ -11,7 +11,7 @@ import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { testApp } from '../helpers/app.ts'
-import { crowd } from '../helpers/crowd.ts'
+import { crowd, MANY } from '../helpers/crowd.ts'
 import { endingOf, served, turns, type Ways } from '../helpers/exchanges.ts'
 import { replaceSteadyClock } from '../helpers/steady-clock.ts'
 import { http1, TRANSPORTS } from '../helpers/transports.ts'
@@ -55,7 +55,7 @@ const exports: Ways = [
     return exported
   }],
   ['whose key is revoked', async (t, transport) => {
-    const storage = watched(await crowd(30_000))
+    const storage = watched(await crowd(MANY))
     const { send, revoke } = await served(t, transport, { storage })
     const exported = send('GET', '/users/export')
     await until('it has begun', () => storage.running() === 1)
@@ -66,7 +66,7 @@ const exports: Ways = [
     return exported
   }],
   ['whose reader takes nothing for two minutes', async (t, transport) => {
-    const storage = watched(await crowd(30_000))
+    const storage = watched(await crowd(MANY))
     const { send } = await served(t, transport, { storage })
     const { advance } = advancing(t)
     const exported = send('GET', '/users/export')
@@ -86,15 +86,6 @@ const exports: Ways = [
 
 for (const transport of TRANSPORTS) {
   const { name } = transport
-
-  test(`${name}: an export that is whole ends as such`, async (t) => {
-    const { send } = await served(t, transport, { storage: await crowd(3000) })
-    const exported = send('GET', '/users/export')
-    exported.read()
-    t.equal(await endingOf(exported), 'whole')
-    t.equal(exported.status(), 200)
-    t.equal(exported.text().split('\n').length, 3001)
-  })
 
   for (const [way, run] of exports) {
     test(`${name}: an export ${way} is broken off`, async (t) => {
@@ -118,29 +109,14 @@ test('over HTTP/1.0 on a Unix socket, which has no reset, an export that is brok
 })
 
 test('a client that waits holds up the reading, and one that goes away ends it', async (t) => {
-  const storage = watched(await crowd(30_000))
-  const { send, running } = await served(t, http1, { storage })
+  const storage = watched(await crowd(MANY))
+  const { send } = await served(t, http1, { storage })
   const left = send('GET', '/users/export')
   await until('it was read until the connection was full', () => storage.parts() > 0)
-  t.ok(storage.parts() < 30, 'not everything is read ahead')
+  t.ok(storage.parts() < 6, 'not everything is read ahead')
   left.cancel()
   await until('nothing is read any more', () => storage.running() === 0)
-  t.ok(storage.parts() < 30)
-  await until('the server has noticed', () => running() === 0)
-  const whole = send('GET', '/users/export')
-  whole.read()
-  t.equal(await endingOf(whole), 'whole')
-  t.ok(whole.text().length > 30_000 * 300)
-  t.equal(storage.running(), 0)
-})
-
-test('exports hold no place of the limit of concurrent requests', async (t) => {
-  const { app, send } = await served(t, http1, { storage: await crowd(30_000), limits: { inFlight: 1 } })
-  const exported = send('GET', '/users/export')
-  await until('it has begun', () => exported.status() === 200)
-  const { key } = await app.users.apiKeys.create({ name: 'beside', scopes: ['users:read'] })
-  const headers = { authorization: `Bearer ${key}` }
-  t.equal((await app.inject({ url: '/v1/users?limit=1', headers })).statusCode, 200)
+  t.ok(storage.parts() < 6)
 })
 
 test('a reader that takes nothing for 30 seconds is dropped, and later if it has taken much', async (t) => {

@@ -1,6 +1,7 @@
 // The import in process: its options, its sources, and the members that only an import takes.
 import { Type } from '@sinclair/typebox'
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
 import { idAt } from '../../lib/core/ids.ts'
 import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
@@ -151,33 +152,31 @@ test('an id that a clock which is ahead has made is refused with what to do', as
   t.strictSame(results.flatMap((result) => result.status === 'refused' ? result.problem.errors : []), [{
     pointer: '/id',
     code: 'range',
-    detail: 'must not be an id of the future, as a clock that is ahead makes it: leave id out for a new one, import ' +
-      'the line when that time has come, or restore a backup of the database, which keeps ids'
+    detail: 'must not be an id from the future, as made by a clock that is ahead: leave out id for a new one, import ' +
+      'the line after that time, or restore a backup of the database, which keeps ids'
   }])
 })
 
-for (const { name, create } of stores) {
-  test(`${name}: rows that are judged together look up their unique values together`, async (t) => {
-    const storage = await create(t)
-    const lookups: number[] = []
-    const list = storage.users.list.bind(storage.users)
-    storage.users.list = (filter, page) => {
-      const sought = { ...filter.anyOf, ...filter.fields }['legacyId']
-      if (sought !== undefined) lookups.push([sought].flat().length)
-      return list(filter, page)
-    }
-    const { app } = await testApp(t, { storage, fields: { schema: fields, unique: ['legacyId'] } })
-    const rows = Array.from({ length: 130 }, (_, n) => ({ name: `U${n}`, email: `u${n}@example.org`, legacyId: n }))
-    t.match(await app.users.import(rows.slice(0, 65)), { created: 65 })
-    lookups.length = 0
-    const words: string[] = []
-    const onResult = (result: ImportResult) => {
-      const errors = result.status === 'refused' ? result.problem.errors ?? [] : []
-      words.push([result.status, ...errors.map(({ pointer }) => pointer)].join(' '))
-    }
-    const others = rows.map((row) => ({ ...row, email: `other-${row.email}` }))
-    await app.users.import(others, { dryRun: true, onResult })
-    t.strictSame(words, [...Array(65).fill('refused /legacyId'), ...Array(65).fill('created')])
-    t.strictSame(lookups, [64, 64, 2])
-  })
-}
+test('rows that are judged together look up their unique values together', async (t) => {
+  const storage = memory()
+  const lookups: number[] = []
+  const list = storage.users.list.bind(storage.users)
+  storage.users.list = (filter, page) => {
+    const sought = { ...filter.anyOf, ...filter.fields }['legacyId']
+    if (sought !== undefined) lookups.push([sought].flat().length)
+    return list(filter, page)
+  }
+  const { app } = await testApp(t, { storage, fields: { schema: fields, unique: ['legacyId'] } })
+  const rows = Array.from({ length: 130 }, (_, n) => ({ name: `U${n}`, email: `u${n}@example.org`, legacyId: n }))
+  t.match(await app.users.import(rows.slice(0, 65)), { created: 65 })
+  lookups.length = 0
+  const words: string[] = []
+  const onResult = (result: ImportResult) => {
+    const errors = result.status === 'refused' ? result.problem.errors ?? [] : []
+    words.push([result.status, ...errors.map(({ pointer }) => pointer)].join(' '))
+  }
+  const others = rows.map((row) => ({ ...row, email: `other-${row.email}` }))
+  await app.users.import(others, { dryRun: true, onResult })
+  t.strictSame(words, [...Array(65).fill('refused /legacyId'), ...Array(65).fill('created')])
+  t.strictSame(lookups, [64, 64, 2])
+})

@@ -63,16 +63,6 @@ test('an idle import ends soon after its key was revoked', async (t) => {
   t.equal((await host.app.users.list()).meta.total, 1000)
 })
 
-test('an import holds no place of the limit of concurrent requests', async (t) => {
-  const host = await testApp(t, { limits: { inFlight: 1 } })
-  const { sent, response } = await openImport(host)
-  sent.write(line(1))
-  const payload = { name: 'A', email: 'beside@example.org' }
-  t.equal((await host.call('POST', '/users', { payload })).statusCode, 201)
-  sent.end()
-  t.equal((await response).statusCode, 200)
-})
-
 test('beside other requests of the process few rows are written at a time, and all of them in the end', async (t) => {
   const storage = memory()
   const sizes: number[] = []

@@ -32,7 +32,7 @@ const longest = [
   filledUp({ bio: '', tags: Array.from({ length: 5450 }, () => '') })
 ].map((own, n) => ({ name: NAME, email: addressOf(n), ...own }))
 
-for (const [format, type] of [['ndjson', 'application/x-ndjson'], ['csv', 'text/csv']] as const) {
+for (const format of ['ndjson', 'csv'] as const) {
   test(`the longest users come back from an export in ${format}`, async (t) => {
     const { app, call } = await testApp(t, { fields: { schema: fields } })
     for (const user of longest) await app.users.create(withoutType(user))
@@ -44,17 +44,12 @@ for (const [format, type] of [['ndjson', 'application/x-ndjson'], ['csv', 'text/
     t.match(users, longest)
     const created = { created: 2, updated: 0, skipped: 0, refused: 0, dryRun: false }
 
-    const overHttp = await testApp(t, { fields: { schema: fields } })
-    const answer = await overHttp.call('POST', '/users/import', { headers: { 'content-type': type }, payload: file })
-    t.strictSame(linesOf(answer.body), [{ summary: created }])
-    t.strictSame(linesOf((await overHttp.call('GET', '/users/export')).body), users)
-
     const path = join(await temporaryDirectory(t), `users.${format}`)
     await writeFile(path, file)
-    const inProcess = await testApp(t, { fields: { schema: fields } })
-    t.strictSame(await inProcess.app.users.import(createReadStream(path), { format, dryRun: true }),
+    const other = await testApp(t, { fields: { schema: fields } })
+    t.strictSame(await other.app.users.import(createReadStream(path), { format, dryRun: true }),
       { ...created, dryRun: true })
-    t.strictSame(await inProcess.app.users.import(createReadStream(path), { format }), created)
-    t.strictSame(linesOf((await inProcess.call('GET', '/users/export')).body), users)
+    t.strictSame(await other.app.users.import(createReadStream(path), { format }), created)
+    t.strictSame(linesOf((await other.call('GET', '/users/export')).body), users)
   })
 }

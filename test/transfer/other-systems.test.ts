@@ -174,7 +174,7 @@ test('a map multiplies no text: the names of a member and the length of a lineâ€
   t.match(await run(times(10), `Full Name,email\nA,${mail}\n`, 'text/csv'), { words: ['2 created'] })
 
   const long = 'x'.repeat(32 * 1024 - 20)
-  const detail = 'The members that map makes of the line are longer than 64 KiB together.'
+  const detail = 'The members that map creates from the line are longer than 64 KiB together.'
   for (const [payload, type] of [
     [`Full Name,email\n${long},b@example.org\nC,c@example.org\n`, 'text/csv'],
     [
@@ -198,7 +198,7 @@ test('a file in another encoding is told once, with how to save it', async (t) =
   const rows = Array.from({ length: 1000 }, (_, n) => `${n % 2 === 0 ? 'Zo\xeb' : 'Zoe'},z${n}@example.org\n`)
   const file = Buffer.from(`name,email\n${rows.join('')}`, 'latin1')
   const detail = 'must be text in UTF-8: save the whole file as UTF-8 (in Excel: "CSV UTF-8"); ' +
-    'more lines like this are counted and not listed'
+    'more lines like this are counted but not listed'
   const headers = { 'content-type': 'text/csv' }
   for (const dryRun of [true, false]) {
     const { body } = await call('POST', `/users/import?dryRun=${dryRun}`, { headers, payload: file })

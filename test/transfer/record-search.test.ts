@@ -5,6 +5,7 @@ import { byteRecords } from '../../lib/transfer/byte-records.ts'
 import { type FindEnd, findLineEnd } from '../../lib/transfer/record-search.ts'
 import { IMPORT_LINE_MAX } from '../../lib/core/limits.ts'
 import { tableEnds } from '../../lib/transfer/table-ends.ts'
+import { from } from '../helpers/level.ts'
 
 const HEADER = 'a,b\n'
 
@@ -96,5 +97,5 @@ test('records are those that a search from the start of each would find', async 
       const [is, should] = [records, describedRecords(text, max)].map((each) => JSON.stringify(each))
       if (is !== should) throw new Error(`${is} instead of ${should}`)
     }
-  ), { numRuns: 3000 })
+  ), { numRuns: from('nightly') === false ? 3000 : 500 })
 })

@@ -3,19 +3,19 @@
 import { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
-import { crowd } from '../helpers/crowd.ts'
-import { endingOf } from '../helpers/exchanges.ts'
+import { crowd, MANY } from '../helpers/crowd.ts'
+import { endingOf, served } from '../helpers/exchanges.ts'
 import { listen } from '../helpers/raw.ts'
 import { type Exchange, http1, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 const refused = (count: number, what: string) => ({
-  code: 'rate_limited', detail: `The API key has ${count} ${what}, and may have no more.`
+  code: 'rate_limited', detail: `The API key has ${count} ${what}, which is the maximum.`
 })
 
 for (const { name, server, open } of TRANSPORTS) {
   test(`${name}: a key has one export at a time, and other keys have theirs meanwhile`, async (t) => {
-    const storage = await crowd(30_000)
+    const storage = await crowd(MANY)
     const walk = storage.users.walk.bind(storage.users)
     let isRead = false
     storage.users.walk = (...args) => {
@@ -149,4 +149,20 @@ test('a key does not hold both places for lists of tenants', async (t) => {
   t.equal((await host.call('GET', '/tenants', two)).statusCode, 200)
   for (const release of hold.held) release()
   await Promise.all(sent)
+})
+
+test('what takes long holds no place of the limit of concurrent requests', async (t) => {
+  const { app, send } = await served(t, http1, { storage: await crowd(MANY), eventLog: true, limits: { inFlight: 1 } })
+  const { key } = await app.users.apiKeys.create({ name: 'beside', scopes: ['users:read'] })
+  for (const [method, path, headers] of [
+    ['GET', '/users/export', {}], ['GET', '/events', { accept: 'text/event-stream' }],
+    ['POST', '/users/import?report=all', { 'content-type': 'application/x-ndjson' }]
+  ] as const) {
+    const exchange = send(method, path, headers)
+    if (method === 'POST') exchange.send('{}\n')
+    await until('it has begun', () => exchange.status() === 200)
+    const answer = await inject(app, 'GET', '/v1/users?limit=1', { headers: { authorization: `Bearer ${key}` } })
+    t.equal(answer.statusCode, 200, path)
+    t.equal(exchange.ending(), null, path)
+  }
 })

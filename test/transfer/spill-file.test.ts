@@ -33,8 +33,8 @@ test('says what to do where no temporary file can be made', async (t) => {
     else process.env['TMPDIR'] = TMPDIR
   })
   process.env['TMPDIR'] = join(await temporaryDirectory(t), 'none')
-  const message = 'fastify-users: the temporary file of a dry run can not be used (ENOENT): ' +
-    'set TMPDIR to a directory that can be written, and has room'
+  const message = 'fastify-users: the temporary file of a dry run cannot be used (ENOENT): ' +
+    'set TMPDIR to a writable directory with enough space'
   const { app } = await testApp(t)
   await t.rejects(app.users.import([{ name: 'A', email: 'a@example.org' }], { dryRun: true }),
     { constructor: UsersError, code: 'internal', cause: { message, cause: { code: 'ENOENT' } } })

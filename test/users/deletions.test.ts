@@ -3,8 +3,6 @@ import { test, type Test } from 'tap'
 import type { Scope } from '../../lib/index.ts'
 import { type Call, testApp, type TestAppOptions } from '../helpers/app.ts'
 import { keyApp } from '../helpers/key-app.ts'
-import { shop, knexHosts } from '../helpers/knex-hosts.ts'
-import { from } from '../helpers/level.ts'
 import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
 
@@ -155,41 +153,6 @@ test('deleted users are purged when their retention has ended', async (t) => {
   t.match(log.text(), 'deleted users were purged')
   await t.rejects(app.users.restore(String(ids[0])), { code: 'user_not_found' })
 })
-
-for (const { driver, skip, connect } of knexHosts) {
-  // What the driver does with transactions is tested by those of users.
-  const left = driver !== 'pg' && from('nightly')
-  test(`deletions, restorations and purges commit with the host's transaction on ${driver}`, {
-    skip: skip || left
-  }, async (t) => {
-    const { host, users, events } = await shop(t, connect, { trash: true })
-    const { id } = await users.create(ann)
-    await events()
-    const inside = async (work: (joined: ReturnType<typeof users.using>) => Promise<unknown>) => {
-      await t.rejects(host.transaction(async (trx) => {
-        await work(users.using(trx))
-        throw new Error('the host changed its mind')
-      }), /changed its mind/)
-      t.strictSame(await events(), [], 'no event after a rollback')
-      await host.transaction((trx) => work(users.using(trx)))
-    }
-    await inside(async (joined) => {
-      await joined.delete(id)
-      t.equal((await joined.listDeleted()).meta.total, 1)
-      t.strictSame(await events(), [], 'no event before the commit')
-    })
-    t.strictSame(await events(), ['user.deleted Ann'])
-    t.equal((await users.list()).meta.total, 0)
-    await inside((joined) => joined.restore(id))
-    t.strictSame(await events(), ['user.restored Ann'])
-    t.match(await users.get(id), { ...ann, version: 2 })
-    await users.delete(id)
-    await events()
-    await inside((joined) => joined.delete(id, { purge: true }))
-    t.strictSame(await events(), ['user.purged Ann'])
-    t.equal((await users.listDeleted()).meta.total, 0)
-  })
-}
 
 test('each operation needs its scopes, and none is a way to read users', async (t) => {
   const { app, call, as } = await keyApp(t, { eventLog: true, trash: true })

@@ -63,7 +63,10 @@ test('a reversal sets back what the event changed, and nothing else', async (t) 
   t.equal(await app.users.isActive(id), true)
   const { data: [last] } = await app.users.events.ofUser(id, { limit: 1 })
   t.match(last, {
-    type: 'user.activated', before: { status: 'suspended', statusReason: 'late' }, data: { version: 8 }
+    type: 'user.activated',
+    before: { status: 'suspended', statusReason: 'late' },
+    data: { version: 8 },
+    reverts: suspended
   })
   t.match(await revert(id, await latest(id)), { status: 'suspended', statusReason: 'late', etag: '"9"' },
     'a reversal can be reverted')

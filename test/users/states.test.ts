@@ -33,7 +33,7 @@ const row = (
 })
 
 const imported = (row: object) => `${JSON.stringify(row)}\n`
-const isAway = 'must be unique: a deleted user has it, who can be restored or purged'
+const isAway = 'must be unique: a deleted user has it, and can be restored or purged'
 
 const ROWS: readonly Row[] = [
   row('GET', of(''), undefined, [200, 200, GONE, GONE]),

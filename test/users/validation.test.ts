@@ -5,7 +5,6 @@ import type { User } from '../../lib/index.ts'
 import { checkEmail, checkName } from '../../lib/core/text.ts'
 import { testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
-import { stores } from '../helpers/stores.ts'
 
 test('normalises valid names and refuses the others', (t) => {
   const name = (text: string) => {
@@ -66,7 +65,9 @@ test('accepts valid e-mail addresses and refuses the others', (t) => {
 
 test('accepts no other Unicode character in an address, and keys are lower-case ASCII', (t) => {
   const accepted: string[] = []
-  for (let point = 0; point <= 0x10ffff; point++) {
+  // At night each of them, before that each of the first plane and some of the others.
+  const step = from('nightly') === false ? 1 : 257
+  for (let point = 0; point <= 0x10ffff; point += point < 0x10000 ? 1 : step) {
     const character = String.fromCodePoint(point)
     const result = checkEmail(`x${character}y@example.org`)
     if ('key' in result) accepted.push(character)
@@ -78,33 +79,35 @@ test('accepts no other Unicode character in an address, and keys are lower-case 
   t.end()
 })
 
-for (const store of stores) {
-  test(`returns every accepted name byte for byte on ${store.name}`, async (t) => {
-    const { call, app } = await testApp(t, { storage: await store.create(t) })
-    const statusOf = async (payload: string) =>
-      (await call('POST', '/users', { headers: { 'content-type': 'application/json' }, payload })).statusCode
-    let n = 0
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), async (name) => {
-        const created = await call('POST', '/users', { payload: { name, email: `u${n++}@example.org` } })
-        if (created.statusCode !== 201) return created.statusCode === 400
-        const user: User = created.json()
-        const read = await call('GET', `/users/${user.id}`)
-        const found = await call('GET', `/users?q=${encodeURIComponent(name.normalize('NFC').trim().slice(0, 40))}`)
-        return (
-          read.body === created.body &&
-          user.name === name.normalize('NFC').trim() &&
-          (found.statusCode === 400 || found.json().data.some(({ id }: User) => id === user.id))
-        )
-      }),
-      // What a store does with a text depends on few characters.
-      { numRuns: from('nightly') === false ? 300 : 100 }
-    )
-    t.equal(await statusOf('{"name":"\\ud800","email":"s@example.org"}'), 400)
-    t.equal(await statusOf('{"name":"a\\u0000b","email":"s@example.org"}'), 400)
-    t.ok((await app.users.list()).meta.total > 0)
-  })
-}
+// fc.string of every character makes a map of them all, which takes seconds.
+const texts = fc.array(fc.integer({ min: 0, max: 0x10ffff }).filter((point) => point < 0xd800 || point > 0xdfff), {
+  minLength: 1, maxLength: 60
+}).map((points) => String.fromCodePoint(...points))
+
+test('returns every accepted name byte for byte', async (t) => {
+  const { call, app } = await testApp(t)
+  const statusOf = async (payload: string) =>
+    (await call('POST', '/users', { headers: { 'content-type': 'application/json' }, payload })).statusCode
+  let n = 0
+  await fc.assert(
+    fc.asyncProperty(texts, async (name) => {
+      const created = await call('POST', '/users', { payload: { name, email: `u${n++}@example.org` } })
+      if (created.statusCode !== 201) return created.statusCode === 400
+      const user: User = created.json()
+      const read = await call('GET', `/users/${user.id}`)
+      const found = await call('GET', `/users?q=${encodeURIComponent(name.normalize('NFC').trim().slice(0, 40))}`)
+      return (
+        read.body === created.body &&
+        user.name === name.normalize('NFC').trim() &&
+        (found.statusCode === 400 || found.json().data.some(({ id }: User) => id === user.id))
+      )
+    }),
+    { numRuns: from('nightly') === false ? 300 : 100 }
+  )
+  t.equal(await statusOf('{"name":"\\ud800","email":"s@example.org"}'), 400)
+  t.equal(await statusOf('{"name":"a\\u0000b","email":"s@example.org"}'), 400)
+  t.ok((await app.users.list()).meta.total > 0)
+})
 
 test('refuses deeply nested JSON and stores nothing', async (t) => {
   const { call, app } = await testApp(t)
@@ -126,7 +129,7 @@ test('lists at most 50 faults, then says how many there are', async (t) => {
   }
   const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]))
   const few = await problem('POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(50) })
-  t.match(few, { statusCode: 400, errors: 50, detail: 'The request has one or more faults; each is named in errors.' })
+  t.match(few, { statusCode: 400, errors: 50, detail: 'The request is not valid; errors lists every problem.' })
   for (const [method, path, payload, count] of [
     ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(51) }, 51],
     ['POST', '/users', { name: 'Ann', email: 'ann@example.org', ...members(1500) }, 1500],

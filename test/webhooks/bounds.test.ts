@@ -163,11 +163,10 @@ test('there are at most as many webhooks as there may be, however they are creat
   t.match(await app.webhooks.create(payload), { url: payload.url })
 })
 
-test('each of the shares is there, however few may run', (t) => {
+test('each of the shares is there, however few may run', async (t) => {
   for (const [total, attempts, unproven, receiver, requests, caller] of [
     [2, 1, 1, 1, 1, 1], [4, 3, 1, 1, 1, 1], [10, 8, 4, 2, 2, 1], [50, 40, 20, 10, 10, 5]
   ]) t.strictSame(sharesOf(Number(total)), { attempts, unproven, receiver, requests, caller })
-  t.end()
 })
 
 test('the gate refuses what gets no place in time, and gives a place that is left to the next one', async (t) => {

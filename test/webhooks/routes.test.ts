@@ -42,7 +42,7 @@ test('a webhook is created, read, listed, changed and deleted', async (t) => {
   }
 })
 
-test('what a webhook can not be made of', async (t) => {
+test('what a webhook cannot be made of', async (t) => {
   const { call } = await hooked(t)
   const faultsOf = async (payload: object | string, path = '/webhooks', method = 'POST') => {
     const response = await call(method, path, { payload, headers: { 'content-type': 'application/json' } })

@@ -56,6 +56,11 @@ test('sends the body in UTF-8 with its length, and nothing that was not asked fo
   })
 })
 
+test('keeps how an answer begins, without half a character', async (t) => {
+  const url = await serve(t, (_request, response) => { response.writeHead(500).end(`x${'ü'.repeat(9000)}`) })
+  t.match(await createSend(targets)(message(url), never), { status: 500, response: `x${'ü'.repeat(511)}` })
+})
+
 test('does not follow a redirect', async (t) => {
   let inner = 0
   const other = await serve(t, (_request, response) => {

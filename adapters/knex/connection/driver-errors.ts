@@ -113,7 +113,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['SQLITE_FULL', 'the disk of the database is full'],
   ['53100', 'the disk of the database is full'],
   ['SQLITE_CORRUPT', 'the database file is damaged: restore it from a backup'],
-  ['SQLITE_NOTADB', 'the file is no SQLite database']
+  ['SQLITE_NOTADB', 'the file is not an SQLite database']
 ])
 
 /** True if the connection was lost while a statement ran: it is unknown whether it was carried out. */

@@ -72,7 +72,7 @@ export function createSnapshotReads (
     async run (work) {
       if (isClosed) throw closed()
       if (running.size >= CONCURRENT_MAX) {
-        throw new StorageError('unavailable', `${CONCURRENT_MAX} reads of all users run already`)
+        throw new StorageError('unavailable', `${CONCURRENT_MAX} reads of all users are already running`)
       }
       let stop = (): void => {}
       const stopped = new Promise<never>((_resolve, reject) => { stop = () => reject(closed()) })

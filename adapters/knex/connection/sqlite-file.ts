@@ -43,7 +43,7 @@ const unwritable = (path: string, code: unknown): string =>
 /** What an operator can mend of a file, with its path. */
 const FAULTS: ReadonlyArray<[code: RegExp, message: (path: string, code: string) => string]> = [
   [/^SQLITE_BUSY/, (path, code) =>
-    `another process has locked the database file ${path} (${code}): end what holds the lock, such as a backup or a ` +
+    `another process has locked the database file ${path} (${code}): stop what holds the lock, such as a backup or a ` +
     'shell with an open transaction'],
   [/^SQLITE_(?:READONLY|CANTOPEN|PERM)/, unwritable],
   [/^SQLITE_FULL/, (path, code) => `the disk of the database file ${path} is full (${code}): make room on it`]

@@ -66,7 +66,7 @@ export interface StandbySettings {
   onChange: (problem: string | null) => void
 }
 
-const PROMOTED = 'it is no standby any more: it was promoted, and may have writes of its own'
+const PROMOTED = 'it is no longer a standby: it was promoted, and may have writes of its own'
 
 /** A problem without the code of the driver. */
 const kindOf = (problem: string | null): string | undefined => problem?.split(' (')[0]
@@ -190,7 +190,7 @@ export function createStandbyServer (
   }
 
   function judge (): string | null {
-    if (primary.floor() === Infinity) return 'the primary does not answer, so nobody knows how far behind it is'
+    if (primary.floor() === Infinity) return 'the primary does not answer, so the lag of the standby is unknown'
     const expected = primary.lineage()
     if (expected !== null && lineage !== null && expected !== lineage) return 'it follows another primary or timeline'
     return place < primary.floor() ? 'it is too far behind' : null

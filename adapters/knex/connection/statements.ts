@@ -26,7 +26,7 @@ export function queryOn (dialect: Dialect, connection: unknown, settings: Connec
   const { deadline = Infinity, prepare = false } = settings
   return (sql, params = [], { keepPlan = true } = {}) => {
     if (!params.every(isStorableParam)) {
-      return Promise.reject(new StorageError('fault', 'a text can not be stored unchanged'))
+      return Promise.reject(new StorageError('fault', 'a text cannot be stored unchanged'))
     }
     const result = dialect.run(connection, sql, params, prepare && keepPlan && params.length > 0)
     return withDeadline(result, dialect, connection, deadline)

@@ -7,7 +7,7 @@ import type { Query } from './executor.ts'
 const MISSING = ['42P01', '3F000']
 
 /** Why a standby is left alone that has other tables than its primary. */
-export const OTHER_TABLES = 'it has other tables than the primary: replicas must name the database of connection, ' +
+export const OTHER_TABLES = 'its tables are not the primary’s: replicas must name the database of connection, ' +
   'with the same schema'
 
 /**

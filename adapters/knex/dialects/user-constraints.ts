@@ -44,7 +44,7 @@ export const USER_CONSTRAINTS: readonly UserConstraint[] = [
     name: 'users_tenant_form',
     column: 'tenant',
     holds: (schema) => schema.isTenant('tenant'),
-    asks: 'a tenant is 1 to 64 of a-z, 0-9, _ and -, or empty'
+    asks: 'a tenant is 1 to 64 characters of a-z, 0-9, _ and -, or empty'
   },
   {
     name: 'users_status_known',

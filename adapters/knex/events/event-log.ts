@@ -121,7 +121,7 @@ export function knexEventLog (
         mayLack = !isWhole
       }
       if (!found.isKnown && await isReadOnly()) {
-        throw new StorageError('unavailable', 'the server accepts no writes, and does not have the event, or not yet')
+        throw new StorageError('unavailable', 'the server accepts no writes, and does not have the event (yet)')
       }
       return found.isKnown ? found.page : null
     },

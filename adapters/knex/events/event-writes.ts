@@ -22,11 +22,15 @@ export function eventSource ({ schema: { json } }: Dialect): string {
     name === 'event_before' ? `CAST(nullif(q_event_before, '') AS ${json})` : `q_${name}`).join(', ')
 }
 
+/** What is kept of an event that nothing compares. */
+const contextText = ({ actor, requestId, reverts }: EventRecord): string =>
+  JSON.stringify({ actor, requestId, reverts })
+
 /** The values of an event, in the order of {@link EVENT_VALUES}. */
 export function eventValues (event: EventRecord): string[] {
-  const { id, type, timestamp, actor, requestId, subject, data, tenant = '', before } = event
+  const { id, type, timestamp, subject, data, tenant = '', before } = event
   return [
-    id, type, timestamp, JSON.stringify({ actor, requestId }), actorKey(actor?.id), subject, JSON.stringify(data),
+    id, type, timestamp, contextText(event), actorKey(event.actor?.id), subject, JSON.stringify(data),
     tenant, before === null ? '' : JSON.stringify(before)
   ]
 }
@@ -37,8 +41,9 @@ export const EVENT_PARTS: readonly TypedColumn[] = [
 ]
 
 /** The values of an event, in the order of {@link EVENT_PARTS}. */
-export function eventParts ({ id, data, before, actor, requestId, tenant = '' }: EventRecord): string[] {
-  return [id, JSON.stringify(data), JSON.stringify(before), JSON.stringify({ actor, requestId }), tenant]
+export function eventParts (event: EventRecord): string[] {
+  const { id, data, before, tenant = '' } = event
+  return [id, JSON.stringify(data), JSON.stringify(before), contextText(event), tenant]
 }
 
 /** Records events in the transaction of their changes. */

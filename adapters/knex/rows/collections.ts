@@ -141,19 +141,19 @@ const webhooks: SqlCollection<'webhooks'> = {
 const deliveries: SqlCollection<'deliveries'> = {
   table: (names) => names.webhookDeliveries,
   columns: [
-    ID, VERSION, text('webhook_id'), text('event_id'), moment('created_at'), maybe('due_at', 'timestamptz'),
-    json('record')
+    ID, VERSION, text('webhook_id'), text('event_id'), text('status'), moment('created_at'),
+    maybe('due_at', 'timestamptz'), json('record')
   ],
   values ({ record: { version, ...delivery } }) {
-    const { id, webhook, event, createdAt, dueAt } = delivery
-    return [id, String(version), webhook, event, createdAt, dueAt ?? '', JSON.stringify(delivery)]
+    const { id, webhook, event, status, createdAt, dueAt } = delivery
+    return [id, String(version), webhook, event, status, createdAt, dueAt ?? '', JSON.stringify(delivery)]
   },
   read: [readJson('record'), plain('version')],
   toRow ({ record, version }) {
     const delivery = ownJson(record)
     return { record: { ...delivery, version: Number(version) }, keys: null, of: String(delivery.webhook) }
   },
-  members: { event: 'event_id', dueAt: 'due_at', createdAt: 'created_at' },
+  members: { event: 'event_id', status: 'status', dueAt: 'due_at', createdAt: 'created_at' },
   of: 'webhook_id',
   beside: 'webhooks'
 }

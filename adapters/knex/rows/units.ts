@@ -42,7 +42,7 @@ function outcomeOf (error: unknown, at: number): Outcome {
 
 /** An insertion that nothing refused has added no row. */
 const leftOut = (): StorageError =>
-  new StorageError('fault', 'the database added no row, and gave no error: a trigger of the table leaves it out')
+  new StorageError('fault', 'the database added no row, but reported no error: a trigger of the table suppresses it')
 
 export interface UnitParts {
   executor: Executor

@@ -163,10 +163,10 @@ export function createMigrator (
         throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')
       }
       if ((requirements.searchable?.key ?? searchable) !== searchable) {
-        throw schemaBehind('users are found by the words of other fields', 'open({ migrate: true, searchable })')
+        throw schemaBehind('the search words of users come from other fields', 'open({ migrate: true, searchable })')
       }
       if (requirements.searchable !== undefined && !hasAllWords) {
-        throw schemaBehind('not all users have the words of their fields yet', 'open({ migrate: true, searchable })')
+        throw schemaBehind('some users do not have their search words yet', 'open({ migrate: true, searchable })')
       }
     },
 

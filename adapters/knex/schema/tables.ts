@@ -179,11 +179,13 @@ function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, n
         version integer NOT NULL,
         webhook_id ${bytewise} NOT NULL,
         event_id ${bytewise} NOT NULL,
+        status ${bytewise} NOT NULL,
         created_at ${moment} NOT NULL,
         due_at ${moment},
         record ${json} NOT NULL
       )`,
     `CREATE INDEX ${quoted('webhook_deliveries_webhook')} ON ${webhookDeliveries} (webhook_id, id)`,
+    `CREATE INDEX ${quoted('webhook_deliveries_status')} ON ${webhookDeliveries} (webhook_id, status, id)`,
     `CREATE INDEX ${quoted('webhook_deliveries_due')} ON ${webhookDeliveries} (webhook_id, due_at, id) ` +
       'WHERE due_at IS NOT NULL',
     `CREATE INDEX ${quoted('webhook_deliveries_all_due')} ON ${webhookDeliveries} (due_at, id) ` +

@@ -6,7 +6,7 @@ import { PROFILES, type Profile } from './profiles.ts'
 // 27.
 const identifier = {
   schema: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,35}$' }),
-  message: 'must be 1 to 36 of a-z, 0-9 and _, and must not begin with a digit'
+  message: 'must be 1 to 36 characters of a-z, 0-9 and _, and must not begin with a digit'
 }
 
 /** PostgreSQL's channel for changes of API keys. It is the database's, so a notification names the schema. */

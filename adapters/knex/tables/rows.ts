@@ -95,7 +95,7 @@ const beforeIn = (value: unknown): JsonObject | null => value === null ? null : 
 
 export function toEvent (row: Row): EventRecord {
   const { id, type, subject, timestamp, context, data, before } = row
-  const { actor, requestId } = Object(toJson(context))
+  const { actor, requestId, reverts } = Object(toJson(context))
   return {
     id: String(id),
     type: String(type),
@@ -105,6 +105,7 @@ export function toEvent (row: Row): EventRecord {
     before: beforeIn(toJson(before)),
     actor,
     requestId,
+    ...(reverts !== undefined && { reverts }),
     ...tenantOf(row)
   }
 }

@@ -115,7 +115,7 @@ export function createGuards (parts: GuardParts): Guards {
   function accessOf (scopes: readonly Scope[]): AccessOf {
     for (const scope of scopes) {
       if (known.includes(scope)) continue
-      throw new TypeError(`fastify-users: ${JSON.stringify(scope)} is no scope of this mount: its own are ` +
+      throw new TypeError(`fastify-users: ${JSON.stringify(scope)} is not a scope of this mount: its own are ` +
         `${known.join(', ')}; name yours in the option apiKeys.scopes`)
     }
     const access = { scopes, accepts: [] }
@@ -171,7 +171,7 @@ export function createGuards (parts: GuardParts): Guards {
 
     scopeOf (request) {
       if (!admission.isAdmitted(request)) {
-        throw new TypeError('fastify-users: this request was let in by no route, guard or verification of this mount')
+        throw new TypeError('fastify-users: no route, guard or verification of this mount has admitted this request')
       }
       return { tenant: callerOf(request).principal.tenant ?? namedTenant(request) }
     }

@@ -18,7 +18,7 @@ export function deprecationFaults ({ since, sunset = since }: Deprecated): strin
   const [from, to] = [Number(new Date(since)), Number(new Date(sunset))]
   const exists = [since, sunset].every((date) => typeof date !== 'string' || isOnCalendar(date))
   if (!exists || !(from >= 0) || !(to >= 0 && to <= LAST_MOMENT)) {
-    return ['deprecated must have dates that exist, from 1970 to 9999']
+    return ['deprecated must have valid dates, from 1970 to 9999']
   }
   // RFC 9745 section 4.
   return to < from ? ['deprecated.sunset must not be before deprecated.since'] : []

@@ -118,7 +118,7 @@ export function sendStream (request: FastifyRequest, reply: FastifyReply, option
     try {
       yield * textOf(options, gone, pace)
     } catch (err) {
-      request.log.info({ err }, 'a stream of events was ended')
+      request.log.info({ err }, 'a stream of events ended with an error')
     }
   })
   stream.once('close', options.onClose)

@@ -31,7 +31,7 @@ export function createStreamPlaces ({ perKey, total }: StreamBounds, what = 'str
 
   return (caller) => {
     if (open.get(caller) === perKey) {
-      const detail = `The API key has ${perKey} ${what}, and may have no more.`
+      const detail = `The API key has ${perKey} ${what}, which is the maximum.`
       throw new UsersError('rate_limited', { detail, headers })
     }
     if (all === total) {

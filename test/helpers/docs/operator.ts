@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { freePort } from '../service.ts'
 import { ROOT } from './pages.ts'
 
 export interface Machine {
@@ -17,14 +17,6 @@ export interface Machine {
   variable (name: string): Promise<string>
   /** The settings of the service. */
   settings (): Promise<string>
-}
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = Object(server.address())
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 // As systemd would, in the foreground: `start` returns when the service answers.

@@ -85,7 +85,9 @@ function augmentationsOf ({ path, text }: Module, modules: readonly Module[]): s
   const specifiers = [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, specifier = '']) => specifier)
   const paths = [path, ...specifiers.map((specifier) => posix.join(posix.dirname(path), specifier))]
   const seen = modules.filter((each) => paths.includes(each.path) && each.text.includes('declare module'))
-  return seen.map((each) => each.path).join(' ')
+  // What hosts add to Fastify's own types has a name for each, so they do not meet in one program.
+  const isOfFastify = seen.length > 0 && seen.every((each) => !each.text.includes("declare module 'fastify-users"))
+  return isOfFastify ? 'fastify' : seen.map((each) => each.path).join(' ')
 }
 
 /** Writes the modules into a project that has fastify-users, and whatever this repository has, installed. */

@@ -48,9 +48,6 @@ const refused = (failed: string, name: string, change: (outcome: Outcome) => unk
 export const commitMistakes: Mistake[] = [
   writes('commit: a row of every collection', 'rows of marks are never taken away', (write) =>
     write.in === 'marks' && write.put === null ? null : write),
-  units('commit: a row of every collection', 'the event of a delivery is lost', (storage, unit) =>
-    right(storage, unit.writes.some((write) => write.in === 'deliveries') ? { ...unit, events: [] } : unit)),
-  units('commit: a row that is there already', 'versions are not compared', (storage, unit) => blindly(storage, unit)),
   units('commit: a row that is there already', 'what is there is replaced by what is new', (storage, unit) =>
     blindly(storage, unit, (there, write) => write.was === null || isPresent(there, write))),
   units('commit: a user of another moment', 'versions alone are compared', (storage, unit) =>
@@ -77,10 +74,6 @@ export const commitMistakes: Mistake[] = [
     return outcome
   }),
   oneByOne('commit: nothing of a refused unit'),
-  units('commit: nothing of a refused unit', 'events are recorded before', async (storage, unit) => {
-    await right(storage, { writes: [], events: unit.events, rewrites: [] })
-    return right(storage, { ...unit, events: [] })
-  }),
   units('commit: the writes of a unit are made in their order', 'rows are taken away last', (storage, unit) =>
     right(storage, { ...unit, writes: unit.writes.toSorted((a, b) => last(a) - last(b)) })),
   store('commit: several units of one call', 'all units of a call are one', (storage) => ({
@@ -103,8 +96,6 @@ export const commitMistakes: Mistake[] = [
     const emailKey = write.put.keys.emailKey?.toLowerCase() ?? ''
     return { ...write, put: { ...write.put, keys: { ...write.put.keys, emailKey } } }
   }),
-  refused('commit: an address is taken', 'an address that is taken is a changed row', (outcome) =>
-    outcome.code === 'taken' ? { code: 'changed', at: outcome.at } : outcome),
   units('commit: a user who gets a tenant', 'who gets a tenant is not compared', async (storage, unit) => {
     const outcome = await right(storage, unit)
     const { put, was } = unit.writes[0] ?? { put: null, was: null }

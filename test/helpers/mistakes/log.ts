@@ -143,12 +143,6 @@ export const logMistakes: Mistake[] = [
     const failed = 'open: stores that create() gives'
     return { name: 'there is one store', failed, make: (storage) => (shared ??= storage) }
   })() satisfies Mistake,
-  units('histories', 'the reason of a status is lost', (storage, unit) => right(storage, {
-    ...unit,
-    writes: unit.writes.map((write) => write.in === 'users' && write.put !== null && write.put.record.version > 1
-      ? { ...write, put: { ...write.put, record: { ...write.put.record, statusReason: null } } }
-      : write)
-  })),
   units('histories', 'an event is recorded with one unit of two', (storage, unit) =>
     right(storage, unit.writes.length > 1 && unit.events.length > 1 ? { ...unit, events: unit.events.slice(1) } : unit))
 ]

@@ -28,7 +28,7 @@ export const rowMistakes: Mistake[] = [
     write.in !== 'users' || write.put === null || write.was === null
       ? write
       : { ...write, put: { ...write.put, keys: { ...NO_KEYS, ...write.put.keys } } }),
-  keeps('commit: a text that can not be kept', 'a NUL ends a text', 'apiKeys', ({ name }) =>
+  keeps('commit: a text that cannot be kept', 'a NUL ends a text', 'apiKeys', ({ name }) =>
     ({ name: text(name).split('\0')[0] })),
   finds('find: rows come in the order', 'rows come by id, each once', (rows, keys) => keys.length < 2
     ? rows

@@ -1,13 +1,6 @@
 import type { UserRecord, UserSort } from '../../../lib/storage/storage.ts'
-import { arranges, lists, pages, reads, totals } from './users-wrappers.ts'
+import { arranges, lists, pages, totals } from './users-wrappers.ts'
 import { EVERYONE, type Mistake } from './wrappers.ts'
-
-const KEYS = 'users.list, users.walk: keys order users'
-const CHANGES = 'users.list, users.walk: the moment of the last change'
-const FIELD = 'users.list, users.walk: a field orders users'
-const TIES = 'users.list, users.walk: users with one value'
-const OFFSETS = 'users.list: pages by offset have every user once in every order'
-const PLACES = 'users.list: a place need not be'
 
 const valueOf = ({ fields, updatedAt, name, email }: UserRecord, sort: UserSort | undefined): unknown =>
   typeof sort === 'object'
@@ -36,39 +29,27 @@ const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
 /** Mistakes in orders. */
 export const usersOrders: Mistake[] = [
-  sorted(KEYS, 'names are ordered as they are written', (a, b) => byText(a.name, b.name), (sort) => sort === 'nameKey'),
-  sorted(KEYS, 'keys are ordered by UTF-16', (a, b, sort) =>
+  sorted('users.list, users.walk: keys order users', 'keys are ordered by UTF-16', (a, b, sort) =>
     byText(String(valueOf(a, sort)), String(valueOf(b, sort))) || byText(a.id, b.id), (sort) => sort === 'nameKey'),
-  sorted(CHANGES, 'the last change is the creation', (a, b) => byText(a.createdAt, b.createdAt),
+  sorted('users.list, users.walk: the moment of the last change', 'the last change is the creation',
+    (a, b) => byText(a.createdAt, b.createdAt),
     (sort) => sort === 'updatedAt'),
-  sorted(FIELD, 'values are ordered as texts', (a, b, sort) =>
+  sorted('users.list, users.walk: a field orders users', 'values are ordered as texts', (a, b, sort) =>
     byText(String(valueOf(a, sort)), String(valueOf(b, sort)))),
-  arranges(FIELD, 'users without a value are on no page', (all, { sort }) =>
-    sort === undefined ? all : all.filter((user) => !lacks(user, sort))),
-  sorted(TIES, 'long texts are ordered by all of their characters', (a, b, sort) => {
-    const [x, y] = [String(valueOf(a, sort)), String(valueOf(b, sort))]
-    return x.length > 256 && y.length > 256 ? byText(x, y) : 0
-  }),
-  arranges(TIES, 'ties are by id in the order asc', (all, { sort, order }) => sort === undefined || order === 'asc'
-    ? all
-    : all.toSorted((a, b) => valueOf(a, sort) === valueOf(b, sort) ? byText(a.id, b.id) : 0)),
-  totals(OFFSETS, 'the total of an order is that of all users', async ({ total }, list, _filter, page) =>
-    page.sort === undefined ? total : (await list(EVERYONE, page)).total),
+  sorted('users.list, users.walk: users with one value', 'long texts are ordered by all of their characters',
+    (a, b, sort) => {
+      const [x, y] = [String(valueOf(a, sort)), String(valueOf(b, sort))]
+      return x.length > 256 && y.length > 256 ? byText(x, y) : 0
+    }),
+  totals('users.list: pages by offset have every user once in', 'the total of an order is that of all users',
+    async ({ total }, list, _filter, page) =>
+      page.sort === undefined ? total : (await list(EVERYONE, page)).total),
   lists('users.list: a walk behind places', 'a place skips those with its value', async (list, filter, page) => {
     if (!('behind' in page.from) || page.from.behind.value === null) return list(filter, page)
     const { value } = page.from.behind
     const { items, total } = await list(filter, { ...page, limit: 10_000 })
     return { items: items.filter((user) => valueOf(user, page.sort) !== value).slice(0, page.limit), total }
   }),
-  reads(PLACES, 'a place that is of nobody is the beginning', ({ list, find }) => ({
-    async list (filter, page) {
-      if (!('behind' in page.from)) return list(filter, page)
-      const { id, value } = page.from.behind
-      const user = await find(id)
-      const isThere = user !== null && valueOf(user, page.sort) === value
-      return list(filter, isThere ? page : { ...page, from: { offset: 0 } })
-    }
-  })),
-  pages(PLACES, 'a place behind all values is behind all users', (page) =>
+  pages('users.list: a place need not be', 'a place behind all values is behind all users', (page) =>
     'behind' in page.from && page.from.behind.value === null ? { ...page, from: { offset: 2 ** 31 } } : page)
 ]

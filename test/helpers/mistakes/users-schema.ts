@@ -108,7 +108,7 @@ export const usersSchema: Mistake[] = [
     (open, { searchable, ...options }) => open(options)),
   opens('open: a field does not become unique', 'a field becomes unique as far as it can', (open, options) =>
     open(options).catch(() => ({ created: false }))),
-  opens('open: what is unique stays unique', 'a filterable field can not become unique', (open, options, before) =>
+  opens('open: what is unique stays unique', 'a filterable field cannot become unique', (open, options, before) =>
     open({ ...options, unique: (options.unique ?? []).filter((name) => !filterableIn(before).has(name)) })),
   opens('open: without migrate it accepts only', 'unique fields are not looked for',
     (open, { migrate = false, ...needs }) =>

@@ -1,12 +1,6 @@
 import type { Outcome, Page, Row, Storage, TenantRecord, Unit } from '../../../lib/storage/storage.ts'
 import { type Mistake, right, store, turn } from './wrappers.ts'
 
-const VALUES = 'commit: a unique value is compared'
-const LACKING = 'commit: any number of users lack'
-const OWN = 'commit: each unique field has values of its own'
-const TENANTS = 'listTenants: those with a user or a key'
-const TENANT_PAGES = 'listTenants: pages'
-
 const NAMES = ['legacyId', 'badge']
 
 /** A mistake in which values count as one; the text of a value, or null: none. `frees`: whoever leaves one frees it. */
@@ -61,30 +55,22 @@ const tenants = (
 
 /** Mistakes in unique fields, and in lists of tenants. */
 export const usersUnique: Mistake[] = [
-  compared(VALUES, 'a number and its text are one unique value', String),
-  compared(VALUES, 'unique values are compared without case', (value) => JSON.stringify(value).toLowerCase()),
-  unique(LACKING, 'null is a unique value', (value, name, row) => value === null ? placeOf(name, row) : null),
-  unique(LACKING, 'nothing is a unique value', (value, name, row) => value === undefined ? placeOf(name, row) : null),
-  unique(OWN, 'unique fields share their values', (value, _name, row) =>
-    value === undefined ? null : placeOf('', row) + JSON.stringify(value)),
-  unique(OWN, 'unique values are those of all tenants', (value, name) =>
+  compared('commit: a unique value is compared', 'unique values are compared without case',
+    (value) => JSON.stringify(value).toLowerCase()),
+  unique('commit: any number of users lack', 'nothing is a unique value',
+    (value, name, row) => value === undefined ? placeOf(name, row) : null),
+  unique('commit: each unique field has values of its own', 'unique values are those of all tenants', (value, name) =>
     value === undefined ? null : name + JSON.stringify(value)),
   compared('commit: a user keeps its unique value', 'a value that was given up stays taken', String, { frees: false }),
-  tenants(TENANTS, 'a tenant without users is none', async (right, page) => {
+  tenants('listTenants: those with a user or a key', 'a tenant without users is none', async (right, page) => {
     const { items, total } = await right(page)
     const left = items.filter(({ users }) => users > 0)
     return { items: left, total: total - items.length + left.length }
   }),
-  tenants(TENANTS, 'those of no tenant are one', async (right, page) => {
-    const { items, total } = await right(page)
-    return { items: [{ id: '', users: 1 }, ...items], total: total + 1 }
-  }),
-  tenants(TENANT_PAGES, 'the total is that of the page', async (right, page) => {
+  tenants('listTenants: pages', 'the total is that of the page', async (right, page) => {
     const { items } = await right(page)
     return { items, total: items.length }
   }),
-  tenants(TENANT_PAGES, 'a page after a tenant ascends', (right, page) =>
-    right('after' in page.from ? { ...page, order: 'asc' } : page)),
   tenants('listTenants: numbers are exact', 'the total is of a later moment', async (right, page) => {
     const { items } = await right(page)
     await turn()

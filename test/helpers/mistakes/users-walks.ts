@@ -4,10 +4,6 @@ import type { OnUsers, UserRecord } from '../../../lib/storage/storage.ts'
 import { reads, walks } from './users-wrappers.ts'
 import { type Mistake, store } from './wrappers.ts'
 
-const PARTS = 'users.walk: everybody comes once, in parts'
-const ORDERS = 'users.walk: everybody comes once in every order'
-const REFUSED = 'users.walk: a part that is refused'
-
 const UNAVAILABLE = new StorageError('unavailable', 'others are at work')
 
 /** A mistake in how the parts of a walk are given. */
@@ -48,28 +44,18 @@ export const usersWalks: Mistake[] = [
     if (all.length === 0) await onPart([])
     await inParts(all, onPart)
   }),
-  parts(PARTS, 'a walk has one part', async (all, onPart) => { if (all.length > 0) await onPart(all) }),
-  parts(PARTS, 'all parts are given at the same time', async (all, onPart) => {
+  parts('users.walk: everybody comes once, in parts', 'all parts are given at the same time', async (all, onPart) => {
     const given: Array<Promise<void>> = []
     await inParts(all, async (part) => { given.push(onPart(part)) })
     await Promise.all(given)
   }),
-  parts(PARTS, 'nobody waits for the last part', async (all, onPart) => {
-    await inParts(all, async (part) => {
-      const given = onPart(part)
-      given.catch(() => {})
-      if (part.length === READ_PART_MAX) await given
-    })
-  }),
-  walks(ORDERS, 'everybody comes in the order of ids', (walk, filter, order, onPart) => walk(filter, order, onPart)),
-  walks(ORDERS, 'a walk is of all tenants', (walk, { tenant, ...filter }, ...given) => walk(filter, ...given)),
-  walks(REFUSED, 'a refused part ends a walk without an error', (walk, ...given) => walk(...given).catch(() => {})),
-  parts(REFUSED, 'a walk goes on when a part is refused', async (all, onPart) => {
+  walks('users.walk: everybody comes once in every order', 'a walk is of all tenants',
+    (walk, { tenant, ...filter }, ...given) => walk(filter, ...given)),
+  parts('users.walk: a part that is refused', 'a walk goes on when a part is refused', async (all, onPart) => {
     let refusal: unknown = null
     await inParts(all, (part) => onPart(part).catch((error: unknown) => { refusal = error }))
     if (refusal !== null) throw refusal
   }),
-  counting(REFUSED, 'a refused walk holds its connection', 2, UNAVAILABLE, { frees: false }),
   reads('users.walk: all parts are of one snapshot', 'each part is read when it is its turn', ({ list }) => ({
     async walk (filter, order, onPart, sort) {
       for (let offset = 0; ; offset += READ_PART_MAX) {

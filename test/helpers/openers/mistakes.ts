@@ -13,18 +13,6 @@ const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 const mistakes: Record<string, Wrong> = {
   'in-memory': () => memory(),
 
-  /** It remembers the rows which it has found. */
-  cached (store) {
-    const known = new Map<string, unknown>()
-    return {
-      async find (name, keys) {
-        const text = JSON.stringify([name, keys])
-        if (!known.has(text)) known.set(text, await store.find(name, keys))
-        return Object(known.get(text))
-      }
-    }
-  },
-
   /** It remembers the pages of the log that it has read. */
   'log-cached' ({ log }) {
     const known = new Map<string | null, EventsPage | null>()

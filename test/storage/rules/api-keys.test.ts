@@ -144,34 +144,6 @@ rules('a use is noted unless a later one is', async (t, { repository }) => {
   t.strictSame(await apiKeys.write(touch(2, 200, 140)), NOT_FOUND)
 })
 
-rules('the uses of a key are counted by day, and go with it', async (t, { repository }) => {
-  const { keyUses } = repository
-  const [first, second, third] = ['2025-12-31', '2026-01-01', '2026-01-02'] as const
-  const usesOf = (n: number, day: string, uses: number) => ({ key: idOf('key', n), day, uses })
-  for (const n of [1, 2, 3]) await addKeys(repository, apiKeyOf(n, n === 1 ? { tenant: 'acme' } : {}))
-  await keyUses.add([usesOf(1, third, 7), usesOf(2, third, 1), usesOf(9, third, 1)])
-  await keyUses.add([usesOf(2, first, 2), usesOf(1, second, 5), usesOf(1, first, 9_007_199_254)])
-  await keyUses.add([usesOf(1, third, 4)])
-  await keyUses.add([])
-  t.strictSame(await keyUses.list(idOf('key', 1)),
-    [{ day: first, uses: 9_007_199_254 }, { day: second, uses: 5 }, { day: third, uses: 11 }])
-  t.strictSame(await keyUses.list(idOf('key', 2)), [{ day: first, uses: 2 }, { day: third, uses: 1 }])
-  for (const n of [3, 9]) t.strictSame(await keyUses.list(idOf('key', n)), [])
-  await repository.apiKeys.write(rotate(2, 4))
-  await repository.apiKeys.write(revoke(2, 70))
-  await keyUses.add([usesOf(2, third, 1), usesOf(4, third, 2)])
-  t.strictSame(await keyUses.list(idOf('key', 2)), [{ day: first, uses: 2 }, { day: third, uses: 2 }])
-  t.strictSame(await keyUses.list(idOf('key', 4)), [{ day: third, uses: 2 }], 'a successor has its own')
-  t.strictSame([await keyUses.prune(first, 9), await keyUses.prune(third, 2), await keyUses.prune(third, 9)], [0, 2, 1])
-  for (const [n, uses] of [[1, 11], [2, 2]] as const) {
-    t.strictSame(await keyUses.list(idOf('key', n)), [{ day: third, uses }], 'the day itself stays')
-  }
-  while (await repository.tenants.remove('acme', 1) > 0);
-  await keyUses.add([usesOf(1, third, 1)])
-  t.strictSame(await keyUses.list(idOf('key', 1)), [])
-  t.equal((await keyUses.list(idOf('key', 2))).length, 1)
-})
-
 rules('a caller that is bound to a tenant meets the keys of it alone', async (t, { repository }) => {
   const { apiKeys } = repository
   await addKeys(repository, apiKeyOf(1, { tenant: 'acme' }), apiKeyOf(2))

@@ -1,5 +1,4 @@
 // What several writes of users mean that are made together.
-import { setImmediate as turn } from 'node:timers/promises'
 import { races, rules } from './on-stores.ts'
 import {
   after, ATOMIC, concurrently, create, done, holdersOf, idOf, idsOf, keyed, onlyVersion, RACERS, readdress, remove,
@@ -70,16 +69,6 @@ rules('nothing that a call was given or has returned can change what is stored',
   t.strictSame((await usersIn(repository))[1]?.fields, { list: [1] })
 })
 
-races('of concurrent atomic calls that need one address one is made', async (t, { repository }) => {
-  const { values, codes } = await concurrently((i) => repository.users.write([
-    create(userOf(2 * i + 1)), create(userOf(2 * i + 2, { email: 'same@example.org' }))
-  ], ATOMIC))
-  const ends = values.map(({ outcomes }) => outcomes.map(({ code }) => code).join())
-  t.strictSame([codes, ends.toSorted()], [[], ['done,done', ...Array(RACERS - 1).fill('done,email_taken')]])
-  const winner = ends.indexOf('done,done')
-  t.strictSame((await usersIn(repository)).map(({ id }) => id), idsOf('usr', [2 * winner + 1, 2 * winner + 2]))
-})
-
 races('concurrent calls on the same users in other orders are all made, each in one step', async (
   t, { repository, write }
 ) => {
@@ -115,20 +104,4 @@ races('no change is lost beside calls that ask for theirs', async (t, { reposito
       i % 4 === 1 ? ATOMIC : SINGLE))
   t.strictSame(codes, [])
   t.match(await usersIn(repository), [{ fields: { n: RACERS / 2 }, version: 1 + RACERS }])
-})
-
-races('readers see all of a call or nothing', async (t, { repository, write }) => {
-  for (const n of [1, 2]) await write(create(userOf(n)))
-  const writing = (async () => {
-    for (let i = 0; i < RACERS; i++) {
-      const writes = [update(1, rename(`Both ${i}`)), update(2, rename(`Both ${i}`)), update(1, { fields: { i } })]
-      await repository.users.write(writes, SINGLE)
-    }
-    return 'written'
-  })()
-  while (await Promise.race([writing, turn('not yet')]) !== 'written') {
-    const [first, second] = await usersIn(repository)
-    t.equal(Number(first?.version) - 1, 2 * (Number(second?.version) - 1))
-  }
-  t.match(await usersIn(repository), [{ version: 1 + 2 * RACERS }, { version: 1 + RACERS }])
 })

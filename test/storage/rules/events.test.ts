@@ -8,18 +8,6 @@ import {
 const SUSPENDED = { status: 'suspended', statusReason: 'unpaid' } as const
 const event = (n: number, type: string) => ({ event: eventOf(n, type) })
 
-rules('the purge of a user that is not put away is a deletion and a purge', async (t, { write, recorded }) => {
-  await write(create(userOf(1)))
-  await write(purge(1, event(1, 'user.purged')))
-  const [deleted, purged, ...more] = await recorded()
-  t.match(deleted, { type: 'user.deleted', data: { name: 'User 1' } })
-  t.match(purged, { id: idOf('evt', 1), type: 'user.purged', data: { name: null } })
-  t.not(deleted?.id, purged?.id)
-  const { timestamp, actor, requestId } = eventOf(1, '')
-  for (const each of [deleted, purged]) t.match(each, { timestamp, actor, requestId, before: null })
-  t.strictSame(more, [])
-})
-
 rules('changes of keys are recorded without the digest, and with the tenant beside', async (
   t, { repository, recorded }
 ) => {

@@ -2,10 +2,10 @@
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { Idempotency, UserRecord } from '../../../lib/storage/storage.ts'
 import type { WritesResult } from '../../../lib/storage/user-writes.ts'
-import { races, rules } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  after, ATOMIC, concurrently, create, done, idempotencyOf, keyed, onlyVersion, purge, putAway, RACERS, remove,
-  rename, restore, SINGLE, timeOf, update, userOf, usersIn
+  after, create, done, idempotencyOf, keyed, onlyVersion, purge, putAway, remove, rename, restore, timeOf, update,
+  userOf, usersIn
 } from './values.ts'
 
 const OTHER = { fingerprint: 'g'.repeat(43) }
@@ -130,20 +130,4 @@ rules('keys of two tenants never meet', async (t, { repository }) => {
   t.strictSame(await call(2, 'beta'), result([userOf(2, { tenant: 'beta' })]))
   t.strictSame(await creation(repository, userOf(3), 1), result([userOf(3)]))
   t.strictSame(await call(4, 'acme'), result([userOf(1, { tenant: 'acme' })], true))
-})
-
-races('of concurrent calls with one key one writes, and all have its outcomes', async (t, { repository }) => {
-  const ways: Array<(i: number) => Promise<WritesResult>> = [
-    (i) => creation(repository, userOf(i), 1),
-    (i) => creation(repository, userOf(100 + i, { email: 'same@example.org' }), 2),
-    (i) => repository.users.write([create(userOf(200 + 2 * i)), create(userOf(201 + 2 * i))],
-      { ...(i % 2 === 0 ? SINGLE : ATOMIC), idempotency: idempotencyOf(3, { note: i }) })
-  ]
-  for (const [i, way] of ways.entries()) {
-    const { values, codes } = await concurrently(way)
-    t.strictSame([values.length, codes], [RACERS, []])
-    t.equal(values.filter(({ replayed }) => !replayed).length, 1)
-    t.equal(new Set(values.map(({ outcomes, note }) => JSON.stringify([outcomes, note]))).size, 1)
-    t.equal((await usersIn(repository)).length, [1, 2, 4][i])
-  }
 })

@@ -127,8 +127,8 @@ export const races = (name: string, rule: Rule<Subject>): void => onKinds(name, 
 export const longRaces = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci', from('ci'))
 
 /** Tests a rule with the stores that two processes have on one database. */
-export const processes = (name: string, rule: Rule<[Storage, Storage]>): void =>
-  onKinds(name, processKinds, rule, 'ci')
+export const processes = (name: string, rule: Rule<[Storage, Storage]>, onSql: Level = 'ci'): void =>
+  onKinds(name, processKinds, rule, onSql)
 
 /** Two stores on one memory, as two processes have them. */
 export async function inMemory (): Promise<[Storage, Storage]> {

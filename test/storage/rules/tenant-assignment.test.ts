@@ -1,10 +1,10 @@
 // How users who belong to no tenant are given to one.
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { UnassignedUser } from '../../../lib/storage/tenant-loop.ts'
-import { races, rules } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  addKey, addKeys, addTo, after, apiKeyOf, awayIn, create, eventOf, eventsIn, idOf, idsOf, keysIn, putAway, readdress,
-  remove, rename, update, upTo, userOf, usersIn
+  addKey, addKeys, addTo, apiKeyOf, awayIn, create, eventOf, eventsIn, idOf, keysIn, putAway, remove, rename, update,
+  upTo, userOf, usersIn
 } from './values.ts'
 import { webhookOf } from './webhook-values.ts'
 
@@ -51,42 +51,4 @@ rules('users of no tenant are given to one in steps, with their events', async (
   t.strictSame(await assignAll(repository, 2), { assigned: 0, refused: [], steps: 4 })
   t.match(await write(create(userOf(31, { email: userOf(2).email }))), { code: 'done' }, 'the address is left')
   t.strictSame(await write(create(userOf(32, { email: userOf(2).email })), { tenant: 'own' }), { code: 'email_taken' })
-})
-
-rules('who has an address or a value of the tenant stays, and holds up nobody', async (t, subject) => {
-  const { repository, write } = subject
-  const fields = { legacyId: 'A7' }
-  for (const n of upTo(6)) await write(create(userOf(n, n === 5 ? { fields } : {})))
-  await write(create(userOf(21, { email: userOf(3).email })), { tenant: 'own' })
-  await write(create(userOf(22, { fields })), { tenant: 'own' })
-  const refused = [
-    { id: idOf('usr', 3), code: 'email_taken' }, { id: idOf('usr', 5), code: 'field_taken', field: 'legacyId' }
-  ]
-  for (const assigned of [4, 0]) {
-    t.match(await assignAll(repository, 4), { assigned, refused })
-  }
-  t.strictSame((await usersIn(repository, 'own')).map(({ id }) => id), idsOf('usr', [1, 2, 4, 6, 21, 22]))
-  t.strictSame(await repository.users.find(idOf('usr', 3)), userOf(3))
-  t.strictSame(await repository.users.find(idOf('usr', 5)), userOf(5, { fields }))
-  await write(update(3, readdress('x@y.example')))
-  t.equal((await assignAll(repository, 4)).assigned, 1)
-})
-
-races('beside writes and other assignments nothing is lost', async (t, subject) => {
-  const { repository, write } = subject
-  const numbers = upTo(20)
-  await addTo(subject, undefined, ...numbers)
-  const writing = (n: number) => write(n % 5 === 0
-    ? remove(n, { event: eventOf(100 + n, 'user.deleted') })
-    : update(n, rename('X'), { event: eventOf(100 + n, 'user.updated') }))
-  const walk = () => assignAll(repository, 3)
-  await Promise.all([
-    walk(), ...numbers.slice(0, 10).map(writing), walk(), ...numbers.slice(10).map(writing)
-  ])
-  t.match(await walk(), { assigned: 0, refused: [] })
-  const kept = numbers.filter((n) => n % 5 !== 0)
-  t.strictSame(await usersIn(repository, 'own'), kept.map((n) => after(n, { name: 'X', tenant: 'own' })))
-  const events = await eventsIn(repository, 'own')
-  const counts = numbers.map((n) => events.filter(({ subject: of }) => of === idOf('usr', n)).length)
-  t.strictSame(counts, numbers.map(() => 2))
 })

@@ -1,30 +1,13 @@
 // What belongs to tenants, and how they are removed.
 import type { UserWrite } from '../../../lib/storage/user-writes.ts'
-import { races, rules } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  addKey, addTo, after, awayIn, create, done, eventOf, eventsIn, firstPage, idOf, idsOf, keyed, keysIn, onlyVersion,
-  purge, putAway, readdress, remove, rename, restore, SINGLE, timeOf, update, upTo, userOf, usersIn
+  addKey, addTo, after, awayIn, create, done, eventOf, eventsIn, firstPage, idOf, keyed, keysIn, onlyVersion, purge,
+  putAway, remove, rename, restore, timeOf, update, upTo, userOf, usersIn
 } from './values.ts'
 import { deliver, deliveriesIn, deliveryOf, webhookOf } from './webhook-values.ts'
 
 const NOT_FOUND = { code: 'not_found' }
-
-rules('an address and a unique value are unique in a tenant', async (t, { repository, write }) => {
-  const { email } = userOf(1)
-  const fields = { legacyId: 1 }
-  for (const [n, tenant] of [[1, 'acme'], [2, 'beta'], [3, undefined]] as const) {
-    t.match(await write(create(userOf(n, { email, fields })), { tenant }), { user: { id: idOf('usr', n) } })
-    t.strictSame(await write(create(userOf(9, { email })), { tenant }), { code: 'email_taken' })
-    t.strictSame(await write(create(userOf(9, { fields })), { tenant }), { code: 'field_taken', field: 'legacyId' })
-  }
-  t.strictSame((await usersIn(repository)).map(({ tenant }) => tenant), ['acme', 'beta', undefined])
-  await write(create(userOf(4)), { tenant: 'beta' })
-  t.strictSame(await write(update(2, readdress(userOf(4).email))), { code: 'email_taken' })
-  t.match(await write(update(1, readdress(userOf(4).email))), { changed: true })
-  t.strictSame(await write(create(userOf(4, { email: 'x@example.org' })), { tenant: 'acme' }),
-    { code: 'field_taken', field: 'id' }, 'an id of another tenant')
-  await t.rejects(write(create(userOf(4, { email: 'x@example.org' })), { tenant: 'beta' }), { code: 'fault' })
-})
 
 rules('a caller that is bound to a tenant meets the users of it alone', async (t, { repository, write }) => {
   await write(create(userOf(1)), { tenant: 'acme' })
@@ -67,18 +50,6 @@ rules('an id of two tenants is of two users', async (t, { repository, write }) =
   await write(create(userOf(1, { name: 'Again' })), { tenant: 'beta' })
   t.strictSame(await write(purge(1), { tenant: 'acme' }), done(userOf(1, { tenant: 'acme' })))
   t.match(await usersIn(repository), [{ name: 'Again' }])
-})
-
-rules('the trash of a tenant is its own', async (t, { repository, write }) => {
-  for (const [n, tenant] of [[1, 'acme'], [2, 'beta'], [3, undefined], [4, 'acme']] as const) {
-    await write(create(userOf(n)), { tenant })
-    await write(putAway(n))
-  }
-  const listed = async (tenant: string) => {
-    const { items, total } = await repository.trash.list({ offset: 1, limit: 1, tenant })
-    return [items.map(({ user: { id } }) => id), total]
-  }
-  t.strictSame([await listed('acme'), await listed('beta')], [[idsOf('usr', [1]), 2], [[], 1]])
 })
 
 rules('a tenant is removed in steps, its keys first, and nothing of others goes', async (t, subject) => {
@@ -145,18 +116,4 @@ rules('what a removed tenant leaves of keys and endpoints tells of nobody', asyn
     ...rest, actor: { ...actor, name: null }, data: { id: null, url: null, description: null }, before: null
   })
   t.strictSame(more, [])
-})
-
-races('a tenant that is removed beside its writes is removed by the next steps', async (t, subject) => {
-  const { repository, write } = subject
-  await addTo(subject, 'own', ...upTo(12))
-  const removing = async () => { while (await repository.tenants.remove('own', 2) > 0); }
-  const [, ...outcomes] = await Promise.all([
-    removing(),
-    ...upTo(12).map((n) => write(n % 3 === 0 ? putAway(n) : update(n, rename('X')), { tenant: 'own' })),
-    repository.users.write(upTo(12).map((n) => update(n, rename('Y'))), { ...SINGLE, tenant: 'own' })
-  ])
-  t.equal(outcomes.length, 13)
-  await removing()
-  t.strictSame([await usersIn(repository), await awayIn(repository), await eventsIn(repository, 'own')], [[], [], []])
 })

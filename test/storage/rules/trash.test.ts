@@ -25,27 +25,6 @@ rules('a user takes the place of another one that had its id', async (t, { repos
   t.strictSame((await awayIn(repository)).map(({ id }) => id), idsOf('usr', [1, 2]))
 })
 
-rules('the trash is listed with the latest first, and what is old with the oldest first', async (
-  t, { repository, write }
-) => {
-  const { trash } = repository
-  t.strictSame([await trash.list({ offset: 0, limit: 9 }), await trash.expired(timeOf(900), 9)],
-    [{ items: [], total: 0 }, []])
-  for (const n of upTo(9)) await write(create(userOf(n)))
-  for (const [i, at] of [300, 100, 200, 200, 200, 400, 100].entries()) await write(putAway(i + 1, at))
-  const ids = idsOf('usr', [6, 1, 5, 4, 3, 7, 2])
-  for (const [offset, limit] of [[0, 50], [0, 3], [2, 2], [3, 1], [5, 9], [7, 5]] as const) {
-    const { items, total } = await trash.list({ offset, limit })
-    t.strictSame([items.map(({ user: { id } }) => id), total], [ids.slice(offset, offset + limit), 7])
-  }
-  t.strictSame((await trash.list({ offset: 1, limit: 1 })).items, [away(1, 300)])
-  const expired = async (at: number, limit = 9) => trash.expired(timeOf(at), limit)
-  t.strictSame(await expired(99), [])
-  t.strictSame(await expired(100), idsOf('usr', [2, 7]), 'at this moment is not too late')
-  t.strictSame(await expired(300), idsOf('usr', [2, 7, 3, 4, 5, 1]))
-  t.strictSame(await expired(900, 3), idsOf('usr', [2, 7, 3]))
-})
-
 rules('the version of a restored user goes on, and updatedAt never goes back', async (t, { write }) => {
   await write(create(userOf(1)))
   await write(update(1, rename('New'), { updatedAt: timeOf(500) }))

@@ -2,8 +2,7 @@
 import type { UserChanges, UserRecord } from '../../../lib/storage/storage.ts'
 import { rules } from './on-stores.ts'
 import {
-  after, create, done, eventOf, everyone, everythingIn, firstPage, holdersOf, idOf, readdress, remove, rename, timeOf,
-  update, userOf, wordsOf
+  after, create, done, everyone, firstPage, holdersOf, idOf, readdress, rename, timeOf, update, userOf, wordsOf
 } from './values.ts'
 
 const ACTIVE = { status: 'active', statusReason: null } as const
@@ -26,34 +25,6 @@ rules('nothing that was given or returned can change what is stored', async (t, 
     return {}
   })), done(after(1, { name: 'New', fields: { list: [1] } }), false))
   t.strictSame(await read(), after(1, { name: 'New', fields: { list: [1] } }))
-})
-
-rules('an address and a unique value are of one user, until it leaves them', async (t, { repository, write }) => {
-  const fields = { legacyId: 7 }
-  await write(create(userOf(1)))
-  await write(create(userOf(2, { fields })))
-  const before = await everythingIn(repository)
-  const emailTaken = { code: 'email_taken' }
-  const fieldTaken = { code: 'field_taken', field: 'legacyId' }
-  const event = eventOf(1, 'user.created')
-  for (const [refused, outcome] of [
-    [create(userOf(3, { email: 'USER1@example.org' }), { event }), emailTaken],
-    [update(2, { ...rename('X'), ...readdress('USER1@example.org') }, { event }), emailTaken],
-    [create(userOf(3, { fields }), { event }), fieldTaken],
-    [update(1, { ...rename('X'), fields }, { event }), fieldTaken]
-  ] as const) {
-    t.strictSame(await write(refused), outcome, refused.type)
-    t.strictSame(await everythingIn(repository), before)
-  }
-  t.match(await write(update(1, readdress('USER1@example.org'))), { changed: true }, 'its own, in another case')
-  await write(update(1, readdress('next@example.org')))
-  t.match(await write(create(userOf(4, { email: 'user1@example.org' }))), { code: 'done' })
-  await write(update(1, readdress('last@example.org')))
-  t.strictSame(await write(create(userOf(5, { email: 'user1@example.org' }))), emailTaken, 'it is of another one now')
-  await write(remove(1))
-  await write(remove(2))
-  t.match(await write(create(userOf(6, { email: 'last@example.org', fields }))), { code: 'done' })
-  t.strictSame(await holdersOf(repository, 'user1@example.org'), [idOf('usr', 4)])
 })
 
 rules('an update sets what it has, counts the version, and never takes updatedAt back', async (

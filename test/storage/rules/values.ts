@@ -126,11 +126,6 @@ export async function eventsIn ({ events }: Repository, tenant?: string): Promis
   return page.events
 }
 
-/** All that writes of users change. */
-export async function everythingIn (repository: Repository): Promise<unknown> {
-  return [await usersIn(repository), await awayIn(repository), await eventsIn(repository)]
-}
-
 /** The users who are found by an address, as numbers. */
 export async function holdersOf ({ users }: Repository, emailKey: string): Promise<string[]> {
   return (await users.list({ ...everyone, emailKey }, firstPage())).items.map(({ id }) => id)

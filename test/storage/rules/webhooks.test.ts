@@ -1,8 +1,8 @@
 // What changes of endpoints and of their deliveries mean.
 import type { Repository } from '../../../lib/storage/repository.ts'
-import type { EventRecord, WebhookRecord } from '../../../lib/storage/storage.ts'
+import type { WebhookRecord } from '../../../lib/storage/storage.ts'
 import { rules } from './on-stores.ts'
-import { eventOf, firstPage, idOf, idsOf, timeOf, upTo } from './values.ts'
+import { firstPage, idOf, idsOf, timeOf, upTo } from './values.ts'
 import { addWebhooks, deliver, deliveriesIn, deliveryOf, SUCCEEDED, webhookOf } from './webhook-values.ts'
 
 const FIRST = idOf('whk', 1)
@@ -18,27 +18,6 @@ const never = (): never => { throw new Error('a change was asked for') }
 
 const webhooksIn = async ({ webhooks }: Repository): Promise<WebhookRecord[]> =>
   (await webhooks.list(firstPage())).items
-
-function disabledEvent (n: number): EventRecord {
-  const { id, url } = webhookOf(1)
-  return { ...eventOf(n, 'webhook.disabled', { actor: null }), subject: id, data: { id, url, list: [1] }, before: null }
-}
-
-rules('an endpoint is added as it was given, and listed', async (t, { repository }) => {
-  const { webhooks } = repository
-  const given = webhookOf(2, {
-    enabled: false, disabledReason: 'gone', types: [], secrets: [], after: idOf('evt', 5), failingSince: timeOf(4)
-  })
-  await webhooks.insert(given)
-  given.types.push('changed')
-  await addWebhooks(repository, 3, 1)
-  const kept = { ...given, types: [] }
-  t.strictSame(await webhooks.find(given.id), kept)
-  await t.rejects(webhooks.insert(webhookOf(2)), { code: 'fault' })
-  t.strictSame(await webhooks.list({ order: 'desc', limit: 2, from: { offset: 1 } }),
-    { items: [kept, webhookOf(1)], total: 3 })
-  t.equal(await webhooks.find(idOf('whk', 9)), null)
-})
 
 rules('a change writes what is decided, and what it leaves out stays', async (t, { repository }) => {
   const { webhooks } = repository
@@ -114,37 +93,6 @@ rules('many deliveries are added together, beside pending ones', async (t, { rep
   t.strictSame((await deliveriesIn(repository)).map(({ id }) => id), idsOf('dlv', [...upTo(150), 351]))
 })
 
-rules('an endpoint goes with its deliveries, and no other does', async (t, { repository }) => {
-  const { webhooks } = repository
-  await addWebhooks(repository, 1, 2)
-  await deliver(repository, [deliveryOf(1), deliveryOf(2, SUCCEEDED)])
-  const kept = deliveryOf(4, { webhook: idOf('whk', 2) })
-  await deliver(repository, [kept], 2)
-  t.strictSame([await webhooks.remove(FIRST), await webhooks.remove(FIRST)], [true, false])
-  t.strictSame([await webhooksIn(repository), await deliveriesIn(repository)], [[webhookOf(2)], []])
-  t.equal(await webhooks.findDelivery(idOf('dlv', 1)), null)
-  t.strictSame(await webhooks.due(timeOf(99)), [idOf('whk', 2)])
-  await addWebhooks(repository, 1)
-  t.strictSame(await deliveriesIn(repository), [], 'its id may come again')
-  t.strictSame(await deliveriesIn(repository, 2), [kept])
-})
-
-rules('deliveries are found by id, by event, and newest first', async (t, { repository }) => {
-  const { webhooks } = repository
-  await addWebhooks(repository, 1, 2)
-  const replay = deliveryOf(7, { event: idOf('evt', 2) })
-  const other = deliveryOf(5, { webhook: idOf('whk', 2), event: idOf('evt', 2) })
-  await deliver(repository, [replay, deliveryOf(3, SUCCEEDED), failed(2), deliveryOf(1)])
-  await deliver(repository, [other], 2)
-  t.strictSame([await webhooks.findDelivery(idOf('dlv', 2)), await webhooks.findDelivery(idOf('dlv', 9))],
-    [failed(2), null])
-  t.strictSame(await webhooks.deliveriesOf(idsOf('evt', [3, 2])), [failed(2), deliveryOf(3, SUCCEEDED), other, replay])
-  t.strictSame([await webhooks.deliveriesOf(idsOf('evt', [9])), await webhooks.deliveriesOf([])], [[], []])
-  t.strictSame(await webhooks.listDeliveries(FIRST, { offset: 1, limit: 2 }),
-    { items: [deliveryOf(3, SUCCEEDED), failed(2)], total: 4 })
-  t.strictSame(await webhooks.listDeliveries(idOf('whk', 9), { offset: 0, limit: 9 }), { items: [], total: 0 })
-})
-
 rules('what is due is claimed, the longest due first, until the claim ends', async (t, { repository }) => {
   const { webhooks } = repository
   await addWebhooks(repository, 1, 2, 3)
@@ -189,20 +137,6 @@ rules('what was made before and is not pending is pruned, at most as many as ask
   t.strictSame(counts, [0, 2, 3, 1, 0])
   t.strictSame((await deliveriesIn(repository)).map(({ id }) => id), idsOf('dlv', [0, 5, 6, 7]))
   t.strictSame(await deliveriesIn(repository, 2), [])
-})
-
-rules('the event of a change is recorded with it, and of no other', async (t, { repository, recorded }) => {
-  const { webhooks } = repository
-  await addWebhooks(repository, 1)
-  const disabled = webhookOf(1, { enabled: false, disabledReason: 'failing' })
-  const change = { webhook: disabled, deliveries: [deliveryOf(1, SUCCEEDED)], event: disabledEvent(3) }
-  t.strictSame(await webhooks.change(FIRST, null, () => change), disabled)
-  await webhooks.change(FIRST, null, () => null)
-  await webhooks.change(idOf('whk', 9), null, () => ({ event: disabledEvent(7) }))
-  await webhooks.change(FIRST, idOf('dlv', 9), () => ({ event: disabledEvent(8) }))
-  t.strictSame(await webhooks.change(FIRST, null, () => ({ event: disabledEvent(1) })), disabled, 'an event alone')
-  t.strictSame(await deliveriesIn(repository), change.deliveries)
-  t.strictSame(await recorded(), [disabledEvent(3), disabledEvent(1)])
 })
 
 rules('a caller that is bound to a tenant meets the endpoints of it alone', async (t, { repository }) => {

@@ -1,6 +1,8 @@
-// What is left of pruned events: of each type the last one, in the order of the log, with the greatest id up to it.
+// What becomes of events: their ids beside their times, and what is left of those that were pruned.
 import { test } from 'tap'
-import { afterPruning } from '../../lib/storage/recorded-events.ts'
+import { IN_PROCESS } from '../../lib/core/context.ts'
+import { firstIdAt } from '../../lib/core/ids.ts'
+import { afterPruning, newEvent } from '../../lib/storage/recorded-events.ts'
 
 const event = (id: string, type: string) => ({ id, type })
 
@@ -13,4 +15,11 @@ test('the last pruned event of each type is known, and the greatest id before it
     { type: 'b', id: '4', greatestId: '5' }
   ])
   t.strictSame(afterPruning(second, []), second)
+})
+
+test('the time of an event is never later than that of its id, so that a replay since its time has it', (t) => {
+  const late = Array.from({ length: 20_000 }, () => newEvent('user.created', IN_PROCESS))
+    .filter(({ id, timestamp }) => id < firstIdAt('evt', Date.parse(timestamp)))
+  t.strictSame(late, [])
+  t.end()
 })
