@@ -37,31 +37,31 @@ const networks: Option<readonly string[], readonly Network[], false> = {
 }
 
 const optionTable = {
-  /** Name of the decorator of the users that it belongs to. */
+  /** Name of the users decorator that the webhooks belong to. */
   users: defaulted<string>('users', identifier),
   /** Name of the decorator on the Fastify instance. */
   decoratorName: defaulted<string>('webhooks', identifier),
-  /** Offer the routes of webhooks. */
+  /** Add the routes for webhooks. */
   routes: defaulted<boolean>(true, flag),
   /** Make deliveries in this process. */
   deliver: defaulted<boolean>(true, flag),
-  /** Allow http beside https, to `allowedNetworks`. */
+  /** Allow http besides https, but only to `allowedNetworks`. */
   allowHttp: defaulted<boolean>(false, flag),
   /** Non-public networks, in CIDR form, that deliveries may go to, such as `10.1.0.0/16`. */
   allowedNetworks: networks,
-  /** Resolves names, as the option of `net.connect()` with this name; `lookup` of `node:dns` by default. */
+  /** Resolves host names, like the option `lookup` of `net.connect()`. Default: `lookup` of `node:dns`. */
   lookup: optional<LookupFunction>({ schema: method, message: 'must be a function' }),
-  /** Maximum number of webhooks of a tenant, and of those that belong to none. More are refused. */
+  /** Maximum number of webhooks per tenant, and of those without a tenant. More are refused. */
   maxWebhooks: defaulted<number>(MAX_WEBHOOKS, positive),
   /**
-   * Attempts that run concurrently in this process, together with tests, and with checks of where a URL leads to. A
-   * fifth is for the last two.
+   * Maximum number of attempts, tests and URL checks that run concurrently in this process. A
+   * fifth is reserved for tests and URL checks.
    */
   maxInFlight: defaulted<number>(MAX_IN_FLIGHT, {
     schema: Type.Integer({ minimum: 2 }),
     message: 'must be a whole number, 2 or more'
   }),
-  /** Seconds from a delivery's creation to its deletion, if it has ended by then. */
+  /** Seconds from the creation of a delivery to its deletion. A pending delivery is kept longer. */
   retention: defaulted<number>(RETENTION, {
     schema: Type.Integer({ minimum: 60, maximum: YEARS }),
     message: `must be a whole number of seconds from 60 to ${YEARS}`

@@ -42,7 +42,7 @@ export function allColumns ({ fields, offers }: Capabilities, { say }: Speech): 
       key: 'email',
       label: say('users.email'),
       heading: say('users.email'),
-      cell: (user) => <><bdi>{user.email}</bdi><CopyButton what={user.email} text={user.email} /></>
+      cell: (user) => <><bdi>{user.email}</bdi><CopyButton what={say('users.email')} text={user.email} /></>
     },
     ...offers.tenants
       ? [{

@@ -44,7 +44,7 @@ export interface Capabilities {
   fields: { properties: FieldsSchema['properties'], required: readonly string[] }
   /** The fields that lists can be filtered by. */
   filterable: readonly string[]
-  /** The fields that a search looks into, beside names and e-mail addresses. */
+  /** The fields that a search covers, besides names and e-mail addresses. */
   searchable: readonly string[]
 }
 

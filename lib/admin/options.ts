@@ -34,7 +34,7 @@ export const adminOptionTable = {
   /** Name of the decorator whose users the page shows. */
   users: defaulted<string>('users', identifier),
   /**
-   * The name of the page, at the top and on the tab of the browser. 1 to 60 characters. By default `Users` and the host
+   * The title of the page, at the top and in the browser tab: 1 to 60 characters. By default `Users` and the host
    * of its address.
    */
   title: optional<string>({
@@ -42,13 +42,13 @@ export const adminOptionTable = {
     message: 'must be 1 to 60 characters in one line, without spaces at the ends'
   }),
   /**
-   * An image beside the title, and on the tab of the browser: the bytes of an SVG, PNG, JPEG, WebP or GIF, the text of
-   * an SVG, or a `data:` URL. At most 32 KiB. No script in an SVG runs.
+   * An image beside the title and in the browser tab: the bytes of an SVG, PNG, JPEG, WebP or GIF, the text of
+   * an SVG, or a `data:` URL. At most 32 KiB. Scripts in an SVG do not run.
    */
   logo,
   /**
-   * The colour of buttons and links, `#rrggbb` or `#rgb`. Text on it is black or white, and text in it is made as dark
-   * or as light as it must be to be read (WCAG 2.2 AA).
+   * The colour of buttons and links, `#rrggbb` or `#rgb`. Text on it is black or white. Text in it is darkened
+   * or lightened until it is readable (WCAG 2.2 AA).
    */
   accent: optional<string>({
     schema: Type.String({ pattern: '^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' }),
@@ -56,7 +56,7 @@ export const adminOptionTable = {
   }),
   /**
    * For hosts with sessions of their own: the page sends cookies and the token `session` instead of an API key, and the
-   * option `authenticate` of fastify-users decides. `signIn`: the address of the sign-in page, for a link.
+   * option `authenticate` of fastify-users checks them. `signIn`: the address of the sign-in page, for a link.
    */
   session: optional<{ signIn?: string }>({
     schema: Type.Object({ signIn: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false }),

@@ -17,7 +17,7 @@ export interface KeyListQuery extends PagingQuery {
   start?: string
   /** Only keys with exactly this owner. */
   owner?: string
-  /** Only keys with words that begin with each word of this: of the name, the owner, the `start` and the id. */
+  /** Only keys for which each word given here begins a word of the name, the owner, the `start` or the id. */
   q?: string
 }
 
@@ -25,7 +25,7 @@ const start: Parameter = {
   schema: {
     type: 'string',
     pattern: KEY_START.source,
-    description: 'Only the key with this `start`. Never send the whole text of a key.'
+    description: 'Only the key with this `start`. Never send a complete key.'
   },
   problem: (value) => typeof value === 'string' && KEY_START.test(value)
     ? null
@@ -39,8 +39,8 @@ const owner: Parameter = {
     : { code: 'format', detail: 'must be the owner of keys' }
 }
 
-const q = searchParameter('Only keys with words that begin with each word of this, in any order, whatever their case ' +
-  'and accents: words of the name, of the owner, of the `start` and of the id.')
+const q = searchParameter('Only keys for which each word given here begins a word of name, owner, `start` ' +
+  'or id. Order, case and accents do not matter.')
 
 /** Declares the parameters of a list of keys. */
 export const keyListParameters = (size: PageSize) => ({ ...pagingParameters(size, API_KEY_ID), start, owner, q })

@@ -17,7 +17,7 @@ export interface ApiKey {
   rotatedFrom?: string
   /** The tenant that the key is bound to. Absent: it is the platform's. */
   tenant?: string
-  /** Who answers for the key, for people. */
+  /** Who is responsible for the key: a text for people. */
   owner?: string
   /** The networks that the key works from, in CIDR form. Absent: from any. */
   addresses?: string[]

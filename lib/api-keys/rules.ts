@@ -48,17 +48,17 @@ export type RevokeOptions = Static<typeof revokeBody>
 export interface ApiKeyInput {
   /** 1 to 200 characters. */
   name: string
-  /** The three scopes of users by default. */
+  /** The three `users:` scopes by default. */
   scopes?: readonly Scope[]
   /** RFC 3339; `null` if it never expires. A year from now by default. */
   expiresAt?: string | null
   /** Seconds from now, instead of `expiresAt`. */
   expiresIn?: number
-  /** Who answers for the key, for people: 1 to 200 characters. */
+  /** Who is responsible for the key: a text for people, 1 to 200 characters. */
   owner?: string | null
-  /** At most 100 networks in CIDR form that the key works from; `null` or absent: any. */
+  /** At most 100 networks in CIDR form that the key works from; `null` or absent if anywhere. */
   addresses?: readonly string[] | null
-  /** `max` requests in `window` seconds, where the option `limits.requests` is on, in place of that option's. */
+  /** Overrides the option `limits.requests`, if that is on: at most `max` requests in `window` seconds. */
   rateLimit?: { max: number, window: number } | null
 }
 

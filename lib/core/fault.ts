@@ -7,7 +7,7 @@ export interface Fault {
   pointer?: string
   /** Name of the query parameter, or of the option in process. */
   parameter?: string
-  /** Name of the request header, lower case. */
+  /** Name of the request header, in lower case. */
   header?: string
   /** Stable word for the kind of fault, such as `required`, `type`, `unknown`, `too_long`, `format`, `taken`. */
   code: string

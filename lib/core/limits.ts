@@ -15,7 +15,7 @@ export const EMAIL_MAX = 254
 export const EMAIL_LOCAL_MAX = 64
 /** Characters in an `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY_MAX = 255
-/** The shortest search, in characters of its key; 1 is enough of Han, Hangul or kana. */
+/** The shortest search, in characters of its key; 1 of Han, Hangul or kana is enough. */
 export const SEARCH_MIN = 2
 /** The longest search, in characters: that of an address. Keys that are searched have at most as many. */
 export const SEARCH_MAX = EMAIL_MAX

@@ -26,10 +26,10 @@ export interface PageSize {
 /** Declares the parameters of every list. `id`: the form of the list's ids, and its description. */
 export function pagingParameters (size: PageSize, id: RegExp) {
   return {
-    page: integerParameter(1, PAGE_MAX, 1, 'Which page; one past the end is empty, with the true total.'),
-    limit: integerParameter(1, size.max, size.default, 'How many on a page.'),
+    page: integerParameter(1, PAGE_MAX, 1, 'The page number. A page past the end is empty, with the correct total.'),
+    limit: integerParameter(1, size.max, size.default, 'The number of records per page.'),
     sort: choiceParameter(['createdAt', '-createdAt'], 'Oldest or newest first.'),
-    after: idParameter(id, 'Walk by key: what comes behind this id. Not together with `page`.')
+    after: idParameter(id, 'Continue after this id, in the order of the list. Not together with `page`.')
   }
 }
 

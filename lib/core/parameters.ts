@@ -86,7 +86,7 @@ function searchProblem (value: unknown): FaultReason | null {
 
 /** The words of a search. `description`: what is found, and by which words. */
 export function searchParameter (description: string): Parameter {
-  const least = `At least ${SEARCH_MIN} letters or digits; 1 letter is enough of Han, Hangul or kana.`
+  const least = `At least ${SEARCH_MIN} letters or digits; 1 letter of Han, Hangul or kana is enough.`
   return {
     schema: { type: 'string', minLength: 1, maxLength: SEARCH_MAX, description: `${description} ${least}` },
     problem: searchProblem
@@ -128,7 +128,7 @@ export function filterParameter (
 export function foldedParameter (field: string): Parameter {
   const { accepts, detail } = FILTERS.string
   return {
-    schema: { type: 'string', description: `Only users whose \`${field}\` is this, whatever its case and accents.` },
+    schema: { type: 'string', description: `Only users whose \`${field}\` is this, ignoring case and accents.` },
     problem: (value) => accepts(value) ? null : { code: 'type', detail }
   }
 }

@@ -22,8 +22,8 @@ const after: Parameter = {
   schema: {
     type: 'string',
     pattern: `${EVENT_ID.source}|^${NOW}$`,
-    description: 'Only events after this one, or after this `meta.position`; `now`: only those that come from here ' +
-      'on. Absent: from the oldest one that is kept.'
+    description: 'Only events after this one, or after this `meta.position`. `now`: only events recorded from now ' +
+      'on. Default: from the oldest event that is kept.'
   },
   problem: (value) => typeof value === 'string' && (value === NOW || EVENT_ID.test(value))
     ? null
@@ -34,7 +34,7 @@ const before: Parameter = {
   schema: {
     type: 'string',
     pattern: EVENT_ID.source,
-    description: 'Only events before this one. With `order=desc` alone, as `Link` continues it.'
+    description: 'Only events before this one. Needs `order=desc`, whose `Link` contains it.'
   },
   problem: (value) => typeof value === 'string' && EVENT_ID.test(value)
     ? null
@@ -47,7 +47,7 @@ const subject: Parameter = {
   schema: {
     type: 'string',
     pattern: SUBJECTS.map(({ source }) => source).join('|'),
-    description: 'Only events of the user, API key or webhook with this id, a deleted one too.'
+    description: 'Only events of the user, API key or webhook with this id, even if it was deleted.'
   },
   problem: (value) => typeof value === 'string' && SUBJECTS.some((form) => form.test(value))
     ? null
@@ -58,8 +58,8 @@ const actor: Parameter = {
   schema: {
     type: 'string',
     minLength: 1,
-    description: 'Only changes that were made by the API key with this id, the static key with this name, or the ' +
-      'caller whom the server knows by this id.'
+    description: 'Only changes made by the API key with this id, the static key with this name, or the ' +
+      'principal with this id.'
   },
   problem: (value) => typeof value === 'string' && value !== '' && isStorable(value)
     ? null
@@ -67,7 +67,7 @@ const actor: Parameter = {
 }
 
 const type: Parameter = {
-  schema: { type: 'string', enum: TYPE_FILTERS, description: 'Only events of this type, or of all that begin so.' },
+  schema: { type: 'string', enum: TYPE_FILTERS, description: 'Only events of this type or group (e.g. `user.*`).' },
   problem: (value) => TYPE_FILTERS.some((filter) => filter === value)
     ? null
     : { code: 'choice', detail: `must be ${TYPE_FILTERS.join(' or ')}` }
@@ -88,7 +88,7 @@ export function typesOf (filters: readonly string[]): readonly string[] | null {
 export function feedParameters (size: PageSize): Parameters {
   const { limit } = pagingParameters(size, EVENT_ID)
   return {
-    order: choiceParameter(['asc', 'desc'], 'In the order of commits, or the newest first.'),
+    order: choiceParameter(['asc', 'desc'], 'In commit order, or newest first.'),
     after,
     before,
     limit,
@@ -108,9 +108,9 @@ export function historyParameters (size: PageSize): Parameters {
 
 /** Which events are meant, in process. All that is given must hold. */
 export interface EventQuery<Filter extends EventFilter = EventFilter> {
-  /** Only events of this type, such as `user.updated`, or of all that begin so, such as `user.*`. */
+  /** Only events of this type, such as `user.updated`, or of a group of types, such as `user.*`. */
   type?: Filter
-  /** Only events of the user, API key or webhook with this id, a deleted one too. */
+  /** Only events of the user, API key or webhook with this id, even if it was deleted. */
   subject?: string
   /** Only changes by the API key or principal with this id, or by the static key with this name. */
   actor?: string
@@ -123,11 +123,11 @@ export interface FeedQuery<Filter extends EventFilter = EventFilter> extends Eve
   /** `asc`, in the order of commits (the default), or `desc`: the newest first. */
   order?: 'asc' | 'desc'
   /**
-   * Only events after the one with this id, or after this `position`; `now`: only those that come from here on. Absent:
-   * from the oldest one that is kept. Not with `order: 'desc'`.
+   * Only events after the one with this id, or after this `position`. `now`: only events recorded from now on. Default:
+   * from the oldest event that is kept. Not with `order: 'desc'`.
    */
   after?: string
-  /** Only events before the one with this id. With `order: 'desc'` alone. */
+  /** Only events before the one with this id. Needs `order: 'desc'`. */
   before?: string
   /** 1 to `pageSize.max`; `pageSize.default` by default. */
   limit?: number

@@ -18,14 +18,14 @@ import {
 
 /** The options that decide what a key's text is and how it is stored. The command line has them too. */
 export const keyOptions = {
-  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. A change ends all keys made before. */
+  /** First part of API keys: 1 to 12 of `a-z`, `0-9`. Changing it invalidates all existing keys. */
   prefix: defaulted<string>(DEFAULT_KEY_PREFIX, {
     schema: Type.String({ pattern: KEY_PREFIX.source }),
     message: 'must be 1 to 12 characters of a-z and 0-9'
   }),
   /**
-   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas; without it, keys are
-   * kept as SHA-256. A list of at most 8 has the current pepper first: keys created with the others still work.
+   * Secret for HMAC-SHA-256 of stored keys, at least 32 visible ASCII characters without commas. Without it, keys are
+   * stored as SHA-256. In a list of at most 8, the current pepper comes first; keys made with the others still work.
    */
   pepper: converted<string | readonly string[], readonly string[]>(
     (given = []) => Object.freeze(typeof given === 'string' ? [given] : [...given]),
@@ -40,7 +40,7 @@ export const keyOptions = {
 export const apiKeyOptions = {
   ...keyOptions,
   /**
-   * Seconds that a verified key may be cached: how long a revocation in another process can take to be seen here. 0
+   * Seconds that a verified key may be cached, so a revocation in another process can take that long to apply. 0
    * turns the cache off.
    */
   cache: defaulted<number>(5, {
@@ -49,7 +49,7 @@ export const apiKeyOptions = {
   }),
   /**
    * API keys from your own configuration, at least 32 visible ASCII characters each. A plain string has the three
-   * `users:` scopes; `{ key, name, scopes }` any. It may also have `tenant`, `addresses` and `rateLimit`, as a stored
+   * `users:` scopes; `{ key, name, scopes }` can have any, and also `tenant`, `addresses` and `rateLimit` like a stored
    * key.
    */
   static: converted<readonly StaticKey[], readonly StaticKey[]>(
@@ -69,7 +69,7 @@ export const apiKeyOptions = {
   /** Add routes for API keys under `/api-keys`, for callers with `keys:read` and `keys:write`. */
   routes: defaulted<boolean>(false, flag),
   /**
-   * Count the requests of each stored key by day. Read them by `app.users.apiKeys.uses()` and, with `routes`, at
+   * Count the requests of each stored key per day. Read them with `app.users.apiKeys.uses()` and, with `routes`, at
    * `/api-keys/{id}/uses`.
    */
   countUses: defaulted<boolean>(false, flag)
@@ -91,25 +91,25 @@ export const limitOptions = {
    */
   deletions: optional<Quota>(quota),
   /**
-   * Where the three are counted; in the process by default. @fastify/rate-limit gets `redis`, `store`, `nameSpace`,
+   * Where the three limits are counted; in process by default. @fastify/rate-limit gets `redis`, `store`, `nameSpace`,
    * `cache` and `skipOnError`.
    */
   counters: converted<CounterOptions, CounterOptions>((given) => ({ ...given }), counters),
   /**
-   * Maximum number of requests that read from the storage concurrently, and as many that write. More wait for 650 ms at
-   * most, or get 503 with `Retry-After` immediately if that can't help. Callers take turns, so that none of them has
-   * all places. Default: what the storage says, such as four for each connection.
+   * Maximum number of requests that read from the storage concurrently, and of those that write. Others wait for 650 ms
+   * at most, or get 503 with `Retry-After` immediately if waiting can't help. Callers take turns, so that none takes
+   * all places. Default: what the storage sets, such as four per connection.
    */
   inFlight: optional<number>(positive),
   /**
-   * How many refused lines the answer of an import names: the default, and the most that the parameter `maxRefused` can
-   * ask for. Further ones are counted.
+   * How many refused lines the answer to an import lists: the default and the maximum of the parameter `maxRefused`.
+   * Further ones are only counted.
    */
   refusedLines: defaulted<number>(MAX_REFUSED, {
     schema: Type.Integer({ minimum: 0 }), message: 'must be a whole number, 0 or more'
   }),
   /**
-   * How many streams of events may be open: for a caller (`perKey`, 10 by default; more get 429) and in all (`total`,
+   * How many event streams may be open: per caller (`perKey`, 10 by default; more get 429) and in total (`total`,
    * 1,000 by default; more get 503), both with `Retry-After`.
    */
   streams: converted<Partial<StreamBounds>, StreamBounds>(
@@ -119,7 +119,7 @@ export const limitOptions = {
 /** The host's own fields. */
 export const fieldOptions = {
   /**
-   * Members of your own that users have beside `name` and `email`, as a JSON Schema: `Type.Object({ plan:
+   * Your own fields of users, besides `name` and `email`, as a JSON Schema: `Type.Object({ plan:
    * Type.String() })` of `typebox` 1 or `@sinclair/typebox` 0.34, `z.toJSONSchema(z.object({ plan: z.string() }))` of
    * Zod 4, or a plain one. For the types of `app.users`:
    * `declare module 'fastify-users' { interface UserFields extends Static<typeof schema> {} }`, or `declare module
@@ -130,8 +130,8 @@ export const fieldOptions = {
     message: 'must be a JSON Schema of an object, such as Type.Object({ … }) of TypeBox'
   }),
   /**
-   * Own fields that lists can be filtered by, such as `?plan=pro`: text, numbers, true or false.
-   * `storage.open({ migrate: true, filterable })` makes an index for each. With `{ field, match: 'folded' }` texts are
+   * Own fields that lists can be filtered by, such as `?plan=pro`: strings, numbers or booleans.
+   * `storage.open({ migrate: true, filterable })` adds an index for each. With `{ field, match: 'folded' }` strings are
    * compared without their case and accents.
    */
   filterable: converted<ReadonlyArray<string | FilterableField>, readonly FilteredField[]>(
@@ -141,14 +141,14 @@ export const fieldOptions = {
     filterableFields
   ),
   /**
-   * Own fields whose value at most one user has, such as the number of an account elsewhere: text or numbers. Lists are
-   * filtered by them too. `storage.open({ migrate: true, unique })` makes a unique index for each.
+   * Own fields whose value only one user can have, such as an external account number: strings or numbers. Lists can be
+   * filtered by them too. `storage.open({ migrate: true, unique })` adds a unique index for each.
    */
   unique: converted<readonly string[], readonly string[]>((given = []) => Object.freeze([...given]), fieldNames),
   /**
-   * Own fields that the parameter `q` of lists searches, beside name and address: texts and numbers, also those inside
-   * of lists and objects. `{ field, match: 'digits' }` is a number that people write with blanks and signs, as that of
-   * a telephone. `storage.open({ migrate: true, searchable })` makes the words of all users anew.
+   * Own fields that the parameter `q` of lists searches, besides name and address: strings and numbers, even inside
+   * arrays and objects. `{ field, match: 'digits' }` is for numbers that people write with spaces and signs, such as
+   * telephone numbers. `storage.open({ migrate: true, searchable })` indexes all users again.
    */
   searchable: converted<ReadonlyArray<string | SearchableField>, readonly SearchedField[]>(
     (given = []) => Object.freeze(given.map((each) => typeof each === 'string'

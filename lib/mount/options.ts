@@ -43,11 +43,11 @@ export const optionTable = {
   }),
   /** Name of the decorator on the Fastify instance. */
   decoratorName: defaulted<string>('users', identifier),
-  /** Name of the member of your requests that says who `app.users.guard()` let in. */
+  /** Name of the request property with the caller that `app.users.guard()` admitted. */
   callerName: defaulted<string>('caller', identifier),
   /** Bring the storage's schema up to date at start. With `false`, you call `await storage.open({ migrate: true })`. */
   migrate: defaulted<boolean>(false, flag),
-  /** Records on a page: if the client does not say (`default`), and at most (`max`). */
+  /** Records per page: `default` if the client sends no `limit`, and `max` at most. */
   pageSize: converted<{ default?: number, max?: number }, { default: number, max: number }>(
     ({ max = 100, default: usual = Math.min(20, max) } = {}) => Object.freeze({ default: usual, max }),
     {
@@ -63,7 +63,7 @@ export const optionTable = {
   /** Refuse PATCH, PUT, DELETE and reversals without `If-Match` (428). */
   requireIfMatch: defaulted<boolean>(false, flag),
   /**
-   * How errors are answered: `problem` (RFC 9457), `fastify` (rethrown to your own error handler, which you set before
+   * The format of errors: `problem` (RFC 9457), `fastify` (rethrown to your own error handler, which you set before
    * you register the plugin), or a function `(problem, request) => body`.
    */
   errorFormat: defaulted<ErrorFormat>('problem', {
@@ -75,7 +75,7 @@ export const optionTable = {
    * `errorFormat: 'fastify'` does.
    */
   notFoundHandler: defaulted<boolean>(true, flag),
-  /** Your own members of users: `{ schema, filterable?, unique? }`. */
+  /** Your own fields of users: `{ schema, filterable?, unique?, searchable? }`. */
   fields,
   /** API keys: `{ prefix, pepper, cache, static, scopes, routes, countUses }`. */
   apiKeys,
@@ -87,7 +87,7 @@ export const optionTable = {
    */
   authenticate: optional<Authenticate>({ schema: method, message: 'must be a function' }),
   /**
-   * Record every change of a user or API key in the same step as the change, and add the routes that read the events,
+   * Record every change to a user or API key in the same step as the change, and add the routes that read the events,
    * for callers with `events:read`. `{ retention }`: seconds that events are kept, 30 days by default.
    */
   eventLog: kept,
@@ -97,10 +97,10 @@ export const optionTable = {
    */
   trash: kept,
   /**
-   * Serve many tenants: a key that is bound to one, and what `authenticate` returns with a `tenant`, sees, counts and
-   * changes only what belongs to that tenant. Stored keys without a tenant are the platform's, and see all; static keys
-   * and `authenticate` say so by `tenant: null`. A parameter `:tenant` of the prefix narrows the platform's, and only
-   * confirms for others.
+   * Serve many tenants: a key bound to a tenant, or a principal that `authenticate` returns with one, sees and
+   * changes only what belongs to that tenant. Stored keys without a tenant belong to the platform and see everything;
+   * static keys and `authenticate` need `tenant: null` for that. A parameter `:tenant` in the prefix limits such a key
+   * to that tenant; for others it must match.
    */
   tenants: defaulted<boolean>(false, flag),
   /** Describe the routes to `@fastify/swagger`, registered before this plugin for OpenAPI 3.1. `false` hides them. */

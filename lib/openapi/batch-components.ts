@@ -4,7 +4,7 @@ import { answer, body, known, moment, type Schema, tenantId, userId } from './co
 
 const ifMatch: Schema = {
   type: 'string',
-  description: 'As the header If-Match: entity tags of the user, or `*`.',
+  description: 'Like the header `If-Match`: entity tags, one of which the user must have, or `*`.',
   examples: ['"3"']
 }
 
@@ -21,7 +21,7 @@ export const batchComponents = (input: unknown, hasTrash: boolean): Readonly<Rec
       maxItems: BATCH_MAX,
       items: { anyOf: [{ $ref: 'BatchCreation' }, { $ref: 'BatchUpdate' }, { $ref: 'BatchDeletion' }] }
     },
-    atomic: { type: 'boolean', description: 'All operations or none. Absent: each for itself.' }
+    atomic: { type: 'boolean', description: 'True applies all operations or none. Default: false, each on its own.' }
   }, {
     optional: ['atomic'],
     example: input && { operations: [{ op: 'create', body: input }], atomic: true }
@@ -35,12 +35,12 @@ export const batchComponents = (input: unknown, hasTrash: boolean): Readonly<Rec
     data: { type: 'array', items: { $ref: 'BatchResult' }, description: 'In the order of the operations.' }
   }),
   BatchResult: answer({
-    status: { type: 'integer', description: 'As of a response to the operation alone.' },
+    status: { type: 'integer', description: 'The HTTP status that the operation would get as a request of its own.' },
     etag: { type: 'string', description: 'The entity tag of the user.' },
     body: {
       anyOf: [{ $ref: 'User' }, { $ref: 'MinimalUser' }, { $ref: 'PartProblem' }, { type: 'null' }],
-      description: 'The user after it (without the scope `users:read` its id and times alone), problem details (RFC ' +
-        '9457), or null: of a deletion, and in a repetition of a user that is deleted since.'
+      description: 'The user afterwards (without the scope `users:read`, only id and times), problem details (RFC ' +
+        '9457), or `null` after a deletion, and in a replay if the user was deleted since.'
     }
   }, { optional: ['etag'] })
 })
@@ -55,22 +55,22 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
     caller: answer({
       type: known(['api_key', 'static', 'host']),
       id: { type: 'string' },
-      name: { type: 'string', description: 'The name of the key, or of who has signed in.' },
+      name: { type: 'string', description: 'The name of the key, or of the signed-in caller.' },
       scopes: { ...names, description: `Such as ${scopesOf(false).map((scope) => `\`${scope}\``).join(', ')}.` },
-      expiresAt: moment('When the key expires; absent: never.'),
-      tenant: { ...tenantId, description: 'The tenant that the caller is bound to; absent: none.' }
+      expiresAt: moment('When the key expires. Absent if it never does.'),
+      tenant: { ...tenantId, description: 'The tenant that the caller is bound to. Absent if there is none.' }
     }, { optional: ['name', 'expiresAt', 'tenant'] }),
     offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag, trash: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
-    trashRetention: { ...whole, description: 'How many seconds deleted users are kept; absent: they are not kept.' },
+    trashRetention: { ...whole, description: 'Seconds that deleted users are kept. Absent if they are not kept.' },
     pageSize: answer({ default: whole, max: whole }),
     scopes: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'Scopes of the server’s own, and what each allows.'
+      description: 'The server’s own scopes, and what each allows.'
     },
     fields: answer({ properties: { type: 'object' }, required: names }),
     filterable: { ...names, description: 'The fields that lists can be filtered by.' },
-    searchable: { ...names, description: 'The fields that a search looks into, beside names and e-mail addresses.' }
+    searchable: { ...names, description: 'The fields that a search covers, besides names and e-mail addresses.' }
   }, { optional: ['trashRetention'] })
 }

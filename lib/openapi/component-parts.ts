@@ -11,17 +11,17 @@ export const moment = (description: string): Schema => ({ type: 'string', format
 export const userId: Schema = {
   type: 'string',
   pattern: USER_ID.source,
-  description: 'The user’s id: a TypeID, sortable by creation.'
+  description: 'The user’s id: a TypeID, sortable by creation time.'
 }
 export const webhookId: Schema = {
   type: 'string',
   pattern: WEBHOOK_ID.source,
-  description: 'The webhook’s id: a TypeID, sortable by creation.'
+  description: 'The webhook’s id: a TypeID, sortable by creation time.'
 }
 export const keyId: Schema = {
   type: 'string',
   pattern: API_KEY_ID.source,
-  description: 'The id of the API key’s record: a TypeID, sortable by creation.'
+  description: 'The id of the API key’s record: a TypeID, sortable by creation time.'
 }
 
 export const tenantId: Schema = { type: 'string', pattern: TENANT.source, description: 'The tenant’s name.' }
@@ -55,7 +55,7 @@ export function body (properties: Readonly<Record<string, Schema>>, options?: Ob
 export function written (whole: string, minimal: string, scope: Scope): Schema {
   return {
     anyOf: [{ $ref: whole }, { $ref: minimal }],
-    description: `After the write; without the scope \`${scope}\` little more than its id and times.`
+    description: `The state after the write. Without the scope \`${scope}\`, little more than the id and times.`
   }
 }
 
@@ -64,7 +64,7 @@ export function list (item: string, { max }: PageSize): Schema {
 }
 
 /** What the open alternative of a value in an answer is described by. */
-export const LATER = 'Of a later version.'
+export const LATER = 'Another value, which a later version of the server may add.'
 
 /** A word in an answer: one of these, or one that a later version of the server adds. */
 export function known (words: readonly string[], description?: string): Schema {
@@ -80,7 +80,7 @@ export const name: Schema = {
   minLength: 1,
   maxLength: NAME_MAX,
   pattern: '\\S',
-  description: 'Kept in NFC and trimmed, and checked in that form; a character that can be seen, no control characters.'
+  description: 'Trimmed, normalised to NFC, then checked: at least one visible character, no control characters.'
 }
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. `$ref` is the bare name of a component. */

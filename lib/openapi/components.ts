@@ -27,20 +27,20 @@ const email: Schema = {
   type: 'string',
   format: 'email',
   maxLength: EMAIL_MAX,
-  description: 'An ordinary address, kept as sent, trimmed, and checked in that form; unique in any case.'
+  description: 'An ordinary e-mail address: trimmed, then checked; its case is kept. Unique, whatever the case.'
 }
 
 const statusReason: Schema = {
   type: ['string', 'null'],
   minLength: 1,
   maxLength: NAME_MAX,
-  description: 'Why the user has its status, for people.'
+  description: 'Why the user has this status: a text for people.'
 }
-const MEANING = 'Whether the user may be let in.'
+const MEANING = 'Whether your applications should admit the user.'
 /** The status in a patch, and in another body. */
 const statusPatch = { status: { type: 'string', enum: STATUSES, description: MEANING }, statusReason }
 const statusInput = {
-  status: { type: 'string', enum: STATUSES, description: `${MEANING} Absent: \`active\`.` }, statusReason
+  status: { type: 'string', enum: STATUSES, description: `${MEANING} Default: \`active\`.` }, statusReason
 }
 /** The status in an answer. */
 const status = { status: known(STATUSES, MEANING), statusReason }
@@ -50,14 +50,14 @@ const actor: Schema = {
     type: known(['api_key', 'static', 'host']), id: { type: 'string' }, name: { type: ['string', 'null'] }
   },
   required: ['type', 'id', 'name'],
-  description: 'Who made the change, by the name that it had then; null: the server itself.'
+  description: 'Who made the change, under the name used at that time. `null` if it was the server itself.'
 }
 
 /** The version of a user. */
 const version: Schema = {
   type: 'integer',
   minimum: 1,
-  description: 'One more with every change; the ETag without its quotes. The events of a user come in its order.'
+  description: 'Grows by one with every change. It is the ETag without the quotes, and orders the user’s events.'
 }
 
 const problemMembers: Readonly<Record<string, Schema>> = {
@@ -94,7 +94,7 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
   Fault: answer({
     pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
     parameter: { type: 'string', description: 'Name of the query parameter.' },
-    header: { type: 'string', description: 'Name of the request header, lower case.' },
+    header: { type: 'string', description: 'Name of the request header, in lower case.' },
     code: { type: 'string', description: 'A stable word for the kind of fault.' },
     detail: { type: 'string', description: 'One sentence for people.' }
   }, {
@@ -102,7 +102,7 @@ const sharedComponents = ({ max }: PageSize): Readonly<Record<string, Schema>> =
     example: { pointer: '/email', code: 'format', detail: 'must be an e-mail address: it has no @' }
   }),
   ListMeta: answer({
-    page: { type: 'integer', minimum: 1, description: 'Absent in a walk by `after`.' },
+    page: { type: 'integer', minimum: 1, description: 'Absent if the request has `after` or `cursor`.' },
     limit: { type: 'integer', minimum: 1, maximum: max },
     total: { type: 'integer', minimum: 0, description: 'The exact number of all matches, on all pages.' }
   }, { optional: ['page'], example: { page: 1, limit: 20, total: 1 } })
@@ -117,7 +117,7 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
   const { user, patch, optional, omissible, example } = fields
   const input = example && inputOf(example)
   const times = { createdAt: moment('When the user was created.'), updatedAt: moment('When the user last changed.') }
-  const asStored = 'As it is stored, or absent: it can’t be set.'
+  const asStored = 'Read-only: send the stored value, or leave it out.'
   const stored = {
     version: { ...version, description: asStored }, createdAt: moment(asStored), updatedAt: moment(asStored)
   }
@@ -134,7 +134,7 @@ function userComponents (pageSize: PageSize, fields: DescribedFields): Readonly<
     MinimalDeletedUser: answer({ id: userId, version, ...times, ...deletion }),
     ListedDeletedUser: {
       anyOf: [{ $ref: 'DeletedUser' }, { $ref: 'MinimalDeletedUser' }],
-      description: 'Without the scope `users:read` little more than its id and times.'
+      description: 'Without the scope `users:read`, little more than the id and times.'
     },
     DeletedUserList: list('ListedDeletedUser', pageSize),
     /** Body of a reversal. */
@@ -173,7 +173,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       data: {
         anyOf: [
           { $ref: 'EventUser' },
-          { $ref: 'ApiKey' },
+          { $ref: 'EventApiKey' },
           { $ref: 'Webhook' },
           { type: 'object', additionalProperties: true, description: LATER }
         ],
@@ -182,7 +182,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       before: answer(changed, { optional: Object.keys(changed) }),
       actor,
       requestId: { type: ['string', 'null'], description: 'The id of the request in the server’s log.' },
-      reverts: { ...eventId, description: 'The event whose change is undone. Absent: it is no reversal.' }
+      reverts: { ...eventId, description: 'The event whose change this one reverts. Absent if it reverts none.' }
     }, {
       optional: ['before', 'reverts'],
       example: example && {
@@ -210,21 +210,21 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
       data: { type: 'array', items: { $ref: 'Event' }, maxItems: pageSize.max },
       meta: answer({
         limit: { type: 'integer', minimum: 1, maximum: pageSize.max },
-        more: { type: 'boolean', description: 'True if more events follow at this moment.' },
+        more: { type: 'boolean', description: 'True if more events can be read now.' },
         position: {
           ...eventId,
-          description: 'The last event that was passed, of whatever type: `after` to read on. With `order=desc` the ' +
-            'newest one of the log, on the first page alone. Without events, a place before all of them.'
+          description: 'The last event scanned, of any type: send it as `after` to continue. With `order=desc`, the ' +
+            'newest event of the log, on the first page only. In an empty log, an id before all events.'
         },
-        total: { type: 'integer', minimum: 0, description: 'Of all pages. With `order=desc` and a `subject` alone.' }
+        total: { type: 'integer', minimum: 0, description: 'On all pages. Only with both `order=desc` and `subject`.' }
       }, { optional: ['position', 'total'] })
     }),
     UserEventList: list('Event', pageSize),
     /** All that is stored of a person. */
     Subject: answer({
-      user: { anyOf: [{ $ref: 'User' }, { $ref: 'DeletedUser' }, { type: 'null' }], description: 'null: it is gone.' },
+      user: { anyOf: [{ $ref: 'User' }, { $ref: 'DeletedUser' }, { type: 'null' }], description: '`null` if gone.' },
       events: { type: 'array', items: { $ref: 'Event' }, description: 'The history, newest first.' },
-      deliveries: { type: 'array', items: { $ref: 'SubjectDelivery' }, description: 'Those that carried it.' }
+      deliveries: { type: 'array', items: { $ref: 'SubjectDelivery' }, description: 'Deliveries of these events.' }
     })
   }
 }

@@ -12,14 +12,14 @@ const SCHEME = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'API key',
-  description: 'An API key of the users’ API.'
+  description: 'An API key for this API.'
 }
 const TAGS = {
   users: 'User records: list, create, read, update, delete.',
   'api-keys': 'API keys: list, create, rotate, revoke.',
-  events: 'Recorded changes of users and API keys.',
-  webhooks: 'Where events are delivered to.',
-  tenants: 'Whose users they are: list, delete.',
+  events: 'Recorded changes to users and API keys.',
+  webhooks: 'Endpoints that events are delivered to.',
+  tenants: 'Tenants, which users belong to: list, read, delete.',
   capabilities: 'What the caller can do.'
 }
 

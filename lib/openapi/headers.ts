@@ -10,11 +10,11 @@ export const REQUEST_HEADERS = {
   ),
   'If-None-Match': text('Versions that the user must not have, such as `"1", "2"` (RFC 9110 section 13.1.2).'),
   'Consistency-Token': text(
-    'The latest token that the client was given: the answer is no older. Without it a standby may answer.'
+    'The latest token that the client received: the answer is at least as new. Without a token, it may be older.'
   ),
-  'Last-Event-ID': text('In a stream: continue after this event; instead of `after`.'),
+  'Last-Event-ID': text('For a stream: continue after this event. Overrides `after`.'),
   'Idempotency-Key': text(
-    'A creation repeated with the same key gets the first answer again; use a random UUID.',
+    'A retry with the same key is not carried out a second time. Use a random UUID.',
     { pattern: IDEMPOTENCY_KEY.source }
   )
 }
@@ -25,25 +25,25 @@ export const HEADERS = {
   'X-Content-Type-Options': text('The media type must not be guessed.', { enum: ['nosniff'] }),
   ETag: text('The user’s version, a strong entity tag.', { pattern: '^"[1-9][0-9]*"$' }),
   'Consistency-Token': text(
-    'Stands for what is stored now, for reads that must not be older. A read gives one if it was sent one.'
+    'Marks what is stored now: send it with reads that must be at least as new. A read returns one if it was sent one.'
   ),
   Location: text('The path of what was created.'),
   'Content-Disposition': text('A name for the file.'),
   Link: text(
-    'On a list: its `first`, `prev`, `next` and `last` page, or only `next` in a walk by `after` (RFC 8288). ' +
+    'On a list: the `first`, `prev`, `next` and `last` pages, or only `next` with `after` or `cursor` (RFC 8288). ' +
     'On a deprecated version: a page about the deprecation.'
   ),
   Vary: text('The answer depends on `Accept`.', { enum: ['Accept'] }),
   Accept: text('The media types that a body may have.'),
   'Accept-Patch': text('The media types that a body may have (RFC 5789 section 2.2).'),
-  'Accept-Encoding': text('A body has no content coding.'),
-  'Idempotency-Replayed': text('The answer is that of the first request with this key.', { enum: ['true'] }),
+  'Accept-Encoding': text('A body must not have a content coding.'),
+  'Idempotency-Replayed': text('This repeats the answer to the first request with this key.', { enum: ['true'] }),
   'WWW-Authenticate': text('The challenge (RFC 6750 section 3).'),
   Allow: text('The methods of this path.'),
   'Retry-After': text('Seconds to wait before the next try.', { pattern: '^[1-9][0-9]*$' }),
-  RateLimit: text('How many requests are left, and for how long (draft-ietf-httpapi-ratelimit-headers-10).'),
-  'RateLimit-Policy': text('How many requests the key may send in which time.'),
-  Deprecation: text('Since when this version is deprecated (RFC 9745).'),
+  RateLimit: text('Requests left, and seconds until the limit resets (draft-ietf-httpapi-ratelimit-headers-10).'),
+  'RateLimit-Policy': text('How many requests the key may send per window, and the window in seconds.'),
+  Deprecation: text('The date from which this version is deprecated (RFC 9745).'),
   Sunset: text('When this version ends (RFC 8594).')
 }
 

@@ -132,7 +132,7 @@ function successResponse (operation: OperationDescription, settings: Description
 }
 
 function pathSchema ({ id, pathParameters }: OperationDescription, names: readonly string[]): Schema {
-  const other = { type: 'string', description: 'A part of the prefix of this API.' }
+  const other = { type: 'string', description: 'A part of this API’s path prefix.' }
   const known: Readonly<Record<string, Schema>> = { ...(id !== undefined && { id }), ...pathParameters }
   const properties = Object.fromEntries(names.map((name) => [name, known[name] ?? other]))
   return { type: 'object', properties, required: names }
@@ -168,7 +168,7 @@ export function schemaOf (
       [success.status]: successResponse(operation, settings),
       ...(conditional === true && {
         304: {
-          description: 'The client has this version.',
+          description: 'The client already has this version.',
           headers: headersFor(['ETag'], operation, settings),
           type: 'null'
         }

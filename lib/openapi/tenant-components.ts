@@ -3,9 +3,9 @@ import { answer, known, list, type Schema, tenantId } from './component-parts.ts
 
 const tenant: Schema = {
   ...tenantId,
-  description: 'The tenant that it belongs to, which never changes; absent: none.'
+  description: 'The tenant that this belongs to, which never changes. Absent if there is none.'
 }
-const status = known(['deleting'], 'There while the process that answers deletes it.')
+const status = known(['deleting'], 'Present while the answering process is deleting the tenant.')
 
 /** Components that have the tenant, with the option `tenants`. */
 const OF_TENANTS = [

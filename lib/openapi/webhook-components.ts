@@ -1,5 +1,5 @@
 import { DELIVERY_ID } from '../core/ids.ts'
-import { NAME_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
+import { NAME_MAX, OVERLAP_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
 import { answer, body, eventId, known, list, moment, type Schema, webhookId, written } from './component-parts.ts'
@@ -17,17 +17,17 @@ const url: Schema = {
   type: 'string',
   format: 'uri',
   maxLength: WEBHOOK_URL_MAX,
-  description: 'https, and a name or address that leads to public addresses alone.'
+  description: 'An https URL whose host resolves only to public addresses.'
 }
 const types = (items: Schema): Schema => ({
   type: 'array',
   items,
   maxItems: WEBHOOK_TYPES_MAX,
-  description: 'The types of events that it gets; empty: all.'
+  description: 'The types of events that the webhook receives; empty if all.'
 })
 const inputTypes = types({ type: 'string', enum: TYPE_FILTERS })
 const description: Schema = { type: 'string', minLength: 1, maxLength: NAME_MAX }
-const enabled: Schema = { type: 'boolean', description: 'False: it gets nothing until it is true again.' }
+const enabled: Schema = { type: 'boolean', description: 'False pauses deliveries until it is set to true again.' }
 const times = {
   createdAt: moment('When the webhook was created.'),
   updatedAt: moment('When the webhook was last changed.')
@@ -40,41 +40,41 @@ const members: Readonly<Record<string, Schema>> = {
   enabled,
   disabledReason: known(
     ['gone', 'failing'],
-    'It answered 410, or has failed for five days. Absent: it was not disabled because of that.'
+    'It answered 410, or failed for five days. Absent if the server did not disable it.'
   ),
-  failingSince: moment('Since when every attempt has failed. Absent: the last one did not.'),
+  failingSince: moment('The time since which every attempt has failed. Absent if the last one did not fail.'),
   ...times
 }
 const OPTIONAL = ['description', 'disabledReason', 'failingSince']
 const secret = {
   type: 'string',
   pattern: '^whsec_',
-  description: 'Verifies deliveries: shown only in this answer, and not in a repetition.'
+  description: 'Verifies deliveries. Shown only in this answer, and not in its replay.'
 }
 const nullableDescription: Schema = { ...description, type: ['string', 'null'] }
 
 const attempt = answer({
-  at: moment('When it began.'),
-  status: { type: 'integer', minimum: 100, maximum: 599, description: 'Absent: there was no answer.' },
+  at: moment('When the attempt began.'),
+  status: { type: 'integer', minimum: 100, maximum: 599, description: 'HTTP status. Absent if there was no answer.' },
   milliseconds: { type: 'integer', minimum: 0 },
-  error: { type: 'string', description: 'A word for what went wrong without an answer, such as `timeout`.' },
+  error: { type: 'string', description: 'A code for why there was no answer, such as `timeout`.' },
   response: {
     type: 'string',
-    description: 'How the body of an answer that is no success begins: at most 1024 bytes, without control characters.'
+    description: 'The start of the body of an unsuccessful answer: at most 1024 bytes, without control characters.'
   }
 }, { optional: ['status', 'error', 'response'] })
 
 const deliveryId: Schema = { type: 'string', pattern: DELIVERY_ID.source }
 const deliveryStatus = known(['pending', 'succeeded', 'failed'])
-const deliveryCreatedAt = moment('When the delivery was made.')
+const deliveryCreatedAt = moment('When the delivery was created.')
 
 const delivery = {
   id: deliveryId,
-  event: { ...eventId, description: 'The event, which is `webhook-id` too.' },
-  type: { type: 'string', description: 'The type of the event; of a test `webhook.test`.' },
+  event: { ...eventId, description: 'The id of the event, sent as `webhook-id`.' },
+  type: { type: 'string', description: 'The type of the event; `webhook.test` for a test.' },
   status: deliveryStatus,
-  attempts: { type: 'array', items: attempt, description: 'The latest, oldest first.' },
-  nextAttemptAt: moment('When the next attempt is due. Absent: there is none.'),
+  attempts: { type: 'array', items: attempt, description: 'The latest 20 attempts, oldest first.' },
+  nextAttemptAt: moment('When the next attempt is due. Absent if there is none.'),
   createdAt: deliveryCreatedAt
 }
 
@@ -99,15 +99,23 @@ export const webhookComponents = (pageSize: PageSize): Readonly<Record<string, S
     example: { enabled: false }
   }),
   WebhookReplay: body({
-    after: { ...eventId, description: 'Those after this event. Not together with `since`.' },
-    since: moment('Those that happened since. Not together with `after`.')
+    after: { ...eventId, description: 'Replay the events after this one. Not together with `since`.' },
+    since: moment('Replay the events since this time. Not together with `after`.')
   }, { optional: ['after', 'since'], example: { since: WEBHOOK.createdAt } }),
+  SecretRotation: body({
+    overlap: {
+      type: 'integer',
+      minimum: 0,
+      maximum: OVERLAP_MAX,
+      description: 'Seconds that deliveries are signed with the old secret too. Default: a day.'
+    }
+  }, { optional: ['overlap'], example: { overlap: 3600 } }),
   Delivery: answer(delivery, { optional: ['nextAttemptAt'] }),
   /** A delivery that carried an event of a person. */
   SubjectDelivery: answer({
     ...delivery,
     webhook: answer({
-      id: webhookId, origin: { type: 'string', description: 'The origin of its URL; empty: it is gone.' }
+      id: webhookId, origin: { type: 'string', description: 'The origin of its URL; empty if it was deleted.' }
     })
   }, { optional: ['nextAttemptAt'] }),
   MinimalDelivery: answer({ id: deliveryId, status: deliveryStatus, createdAt: deliveryCreatedAt }),

@@ -6,14 +6,14 @@ const header = (name: string, description: string): Schema =>
 
 const HEADERS = [
   header('webhook-id', 'The id of the event: the same in every attempt.'),
-  header('webhook-timestamp', 'Seconds since 1970, when this attempt was made.'),
-  header('webhook-signature', '`v1,` and HMAC-SHA-256 in base64, for each secret, separated by spaces.')
+  header('webhook-timestamp', 'The Unix time of this attempt, in seconds.'),
+  header('webhook-signature', 'One signature per secret, separated by spaces: `v1,` and an HMAC-SHA-256 in base64.')
 ]
 
 /** What `data` of an event is. */
 function dataOf (type: string): string {
   if (type.startsWith('user.')) return 'EventUser'
-  return type.startsWith('api_key.') ? 'ApiKey' : 'Webhook'
+  return type.startsWith('api_key.') ? 'EventApiKey' : 'Webhook'
 }
 
 /** Such as `receiveUserCreated`. */

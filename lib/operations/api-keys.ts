@@ -39,7 +39,7 @@ const revocation = {
   tag,
   method: 'DELETE',
   query: revokeParameters,
-  success: { status: 204, description: 'The key is revoked, and with `successors` those that came from it.' },
+  success: { status: 204, description: 'The key is revoked, and with `successors` also the keys rotated from it.' },
   codes: [...bodyCodes, 'api_key_not_found', 'last_admin_key']
 } as const
 
@@ -124,12 +124,12 @@ export function apiKeyOperations (
       scope: 'keys:write',
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'A key can only give what it has. A repetition with its `Idempotency-Key` makes no second one.',
+      description: 'A key can grant only what it has. A retry with the same `Idempotency-Key` creates no second key.',
       reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'ApiKeyInput' },
       success: {
         status: 201,
-        description: 'The record and the text, which is shown only in this answer.',
+        description: 'The record and the key, which is shown only in this answer.',
         is: 'NewApiKey',
         headers: ['Location']
       },
@@ -145,7 +145,7 @@ export function apiKeyOperations (
       scope: null,
       operationId: 'revokeCurrentApiKey',
       summary: 'Revoke the API key of this request',
-      description: 'Works with any scopes: whoever finds a leaked key can end it.',
+      description: 'Needs no scope, so that anyone who finds a leaked key can revoke it.',
       counted: 'never',
       endsOwnKey: true,
       // Whoever holds a leaked key can end it, however busy that key keeps the service.
@@ -176,7 +176,7 @@ export function apiKeyOperations (
       scope: 'keys:write',
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
-      description: 'The record stays. The last key that can manage keys is protected.',
+      description: 'The record is kept. Revoking the last key that can manage keys needs `force`.',
       handler: revoke(({ request }) => request.params.id)
     },
     {
@@ -188,13 +188,13 @@ export function apiKeyOperations (
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
       description: 'Creates a successor with the same name, scopes and bounds; the old key keeps working for the ' +
-        'overlap. The successor lives as long as the old key was to live, unless the body says otherwise. No body is ' +
-        'the same as an empty object. A repetition with its `Idempotency-Key` makes no second one.',
+        'overlap. The successor has the lifetime of the old key, unless the body says otherwise. A missing body is ' +
+        'the same as an empty object. A retry with the same `Idempotency-Key` creates no second key.',
       reads: ['Idempotency-Key'],
       body: { types: [JSON_TYPE], is: 'Rotation' },
       success: {
         status: 201,
-        description: 'The successor and its text, which is shown only in this answer.',
+        description: 'The successor’s record and key, which is shown only in this answer.',
         is: 'RotatedApiKey',
         headers: ['Location']
       },

@@ -102,8 +102,8 @@ export function batchOperation (
     scope: null,
     operationId: 'writeUsers',
     summary: 'Create, update and delete users together',
-    description: 'Operations run in order, and each is answered as it would be alone: it needs its scope, and counts ' +
-      'towards the limits. Nobody sees only some of them. With `atomic`, all succeed or none. An ' +
+    description: 'Runs the operations in order. Each gets the answer it would get alone, needs its scope, and counts ' +
+      'towards the limits. No other request sees only some of them. With `atomic`, all succeed or none. An ' +
       '`Idempotency-Key` covers the whole batch. ' +
       `The body has at most ${BATCH_BODY_MAX / 1024} KiB.`,
     reads: ['Idempotency-Key'],
@@ -111,7 +111,7 @@ export function batchOperation (
     bodyLimit: BATCH_BODY_MAX,
     success: {
       status: 200,
-      description: 'What became of each operation.',
+      description: 'The result of each operation.',
       is: 'BatchResults',
       headers: ['Idempotency-Replayed', 'Retry-After']
     },

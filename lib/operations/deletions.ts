@@ -36,8 +36,8 @@ export function deletionOperations (
     ...(erases && { erase: eraseParameter }),
     ...(restores && { purge: purgeParameter })
   }
-  const final = 'For good: no other user gets the id, and the e-mail address is free immediately.'
-  const putAway = 'Until it is purged, the user can be restored. It is in no list, and its address and unique values ' +
+  const final = 'Permanent: the id is never reused, and the e-mail address is free immediately.'
+  const putAway = 'Until purged, the user can be restored. Other lists omit the user, and address and unique values ' +
     'are free immediately.'
 
   const deletion: Operation = {
@@ -76,7 +76,7 @@ export function deletionOperations (
     scope: 'users:delete',
     operationId: 'listDeletedUsers',
     summary: 'List deleted users',
-    description: 'A page of the users that can be restored, the latest deleted first, with their exact number. HEAD ' +
+    description: 'A page of the users that can be restored, most recently deleted first, with the exact total. HEAD ' +
       'works too.',
     query: trashParameters(pageSize),
     success: { status: 200, description: 'The page.', is: 'DeletedUserList', headers: ['Link'] },
@@ -95,7 +95,7 @@ export function deletionOperations (
     reads: [...one.reads, 'Idempotency-Key'],
     operationId: 'restoreUser',
     summary: 'Restore a deleted user',
-    description: 'Brings the user back with its id, values and history.',
+    description: 'Restores the user with the same id, values and history.',
     success: {
       status: 200, description: 'The user.', is: 'WrittenUser', headers: ['ETag', 'Idempotency-Replayed']
     },

@@ -80,9 +80,9 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       scope: 'events:read',
       operationId: 'listEvents',
       summary: 'Read the event log',
-      description: 'What comes after the last event that you have seen, in the order of commits: each event exactly ' +
-        'once; with `order=desc` the newest first. With `Accept: text/event-stream` those after it as Server-Sent ' +
-        'Events, and then those that come; `Last-Event-ID` continues. Too many open streams of a key are 429, and of ' +
+      description: 'The events after the last one that you have seen, in commit order, each exactly ' +
+        'once; with `order=desc`, newest first. With `Accept: text/event-stream`, the same events as Server-Sent ' +
+        'Events, then new ones as they arrive; `Last-Event-ID` continues. Too many streams of a key get 429, and of ' +
         'all keys 503. HEAD works too.',
       query: feedParameters(pageSize),
       reads: ['Last-Event-ID'],
@@ -105,7 +105,7 @@ export function eventOperations (log: EventLogService, options: EventOperationsO
       scope: 'events:read',
       operationId: 'listUserEvents',
       summary: 'Read the history of a user',
-      description: 'Newest first, also of a user that was deleted. HEAD works too.',
+      description: 'Newest first, even for a deleted user. HEAD works too.',
       query: historyParameters(pageSize),
       success: { status: 200, description: 'The page.', is: 'UserEventList', headers: ['Link'] },
       codes: ['validation_failed', 'user_not_found'],

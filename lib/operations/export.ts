@@ -40,8 +40,8 @@ export function exportOperation (
     scope: 'users:read',
     operationId: 'exportUsers',
     summary: 'Export users',
-    description: 'Every user that matches, as they all are at one moment: a line of JSON for each, or a table. It is ' +
-      'streamed, and is whole if the response ends as its framing says. HEAD works too.',
+    description: 'All users that match, from one snapshot: a line of JSON for each, or a CSV table. The response is ' +
+      'streamed, and is complete if it ends as its framing says. HEAD works too.',
     query: exportParameters(fields, ofTenants),
     success: {
       status: 200,

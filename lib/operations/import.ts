@@ -105,7 +105,7 @@ export function importOperation (
     operationId: 'importUsers',
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
-      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a creation, and \`id\`, \`createdAt\` and ` +
+      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a new user, plus \`id\`, \`createdAt\` and ` +
       '`updatedAt`. The response starts before all lines are sent: read it while you send. If the connection breaks, ' +
       'the rows imported so far are kept.',
     query: parameters,
@@ -115,8 +115,8 @@ export function importOperation (
       description: 'A line of JSON for each refused line, for every line, or for none: `line`, `status` ' +
         '(`created`, `updated`, `skipped`, `refused`), `id`, and `problem` (problem details). Without the scope ' +
         '`users:read`, only created users have an `id`. The last line has `summary`, with the number of rows of ' +
-        'each status and `dryRun`. If the server closes before all lines have come, it has `stoppedAfter`: the line ' +
-        'of the last row that was imported. Send the rest again.',
+        'each status and `dryRun`. If the server closes before all lines have arrived, `stoppedAfter` is the line ' +
+        'of the last imported row. Send the rest again.',
       media: { 'application/x-ndjson': TEXT }
     },
     codes: ['validation_failed', 'unsupported_media_type', 'rate_limited'],

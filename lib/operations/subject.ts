@@ -59,10 +59,10 @@ export function subjectOperation (
     id: userId,
     scope: 'users:read',
     operationId: 'getSubject',
-    summary: 'Read all that is stored of a person',
-    description: 'The user, or the deleted one that can be restored, its history, and the deliveries that carried ' +
-      'it, as one document that is streamed: for a request for access (GDPR, article 15). It needs `events:read` ' +
-      'too. It is whole if the response ends as its framing says. HEAD works too.',
+    summary: 'Read everything that is stored about a person',
+    description: 'The user (even if deleted, until purged), the history, and the webhook deliveries that carried ' +
+      'it, as one streamed document: for a request for access (GDPR, article 15). Needs the scope `events:read` ' +
+      'too. The document is complete if the response ends as its framing says. HEAD works too.',
     success: { status: 200, description: 'The document.', is: 'Subject' },
     codes: ['validation_failed', 'user_not_found', 'rate_limited'],
     limitsItself: true,

@@ -12,7 +12,7 @@ export const tenantParameter: Parameter = {
   schema: {
     type: 'string',
     pattern: TENANT.source,
-    description: 'Only what belongs to this tenant. A key that is bound to a tenant can name no other.'
+    description: 'Only what belongs to this tenant. A key bound to a tenant cannot name another.'
   },
   problem: (value) => isTenant(value) ? null : { code: 'format', detail: TENANT_FORM }
 }

@@ -50,7 +50,7 @@ export function tenantOperations (
       operationId: 'listTenants',
       platformOnly: true,
       summary: 'List tenants',
-      description: 'A page of the tenants that have a user or a key, by name, with the exact numbers of their users. ' +
+      description: 'A page of the tenants that have a user or a key, by name, each with its exact number of users. ' +
         'HEAD works too.',
       query: pagingParameters(pageSize, TENANT),
       success: { status: 200, description: 'The page.', is: 'TenantList', headers: ['Link'] },
@@ -70,7 +70,7 @@ export function tenantOperations (
       operationId: 'getTenant',
       platformOnly: true,
       summary: 'Read a tenant, or what is left of it',
-      description: '404 once nothing of it is left, values in events included. HEAD works too.',
+      description: 'Answers 404 once nothing of the tenant is left, not even values in events. HEAD works too.',
       success: { status: 200, description: 'The tenant.', is: 'Tenant' },
       codes: ['validation_failed', 'tenant_not_found'],
       async handler (call) {
@@ -86,12 +86,12 @@ export function tenantOperations (
       scope: 'tenants:delete',
       operationId: 'deleteTenant',
       platformOnly: true,
-      summary: 'Delete a tenant with all that it has',
-      description: 'For good: API keys, users, webhooks, and the values in its events. It goes on in the background, ' +
-        'and `Location` says what is left. If the server ends before, ask again.',
+      summary: 'Delete a tenant and everything it has',
+      description: 'Permanent: API keys, users, webhooks, and the values in its events. It runs in the background, ' +
+        'and `Location` shows what is left. If the server stops before the end, send the request again.',
       success: {
         status: 202,
-        description: 'The deletion has begun, or goes on.',
+        description: 'The deletion has started, or is still running.',
         is: 'TenantDeletion',
         headers: ['Location']
       },

@@ -71,7 +71,7 @@ export function userOperations (
       scope: 'users:read',
       operationId: 'listUsers',
       summary: 'List users',
-      description: 'A page of users in the order of their creation, with their exact number. HEAD works too.',
+      description: 'A page of users, by default in creation order, with the exact total. HEAD works too.',
       query: { ...userListParameters(pageSize, filters), select: select.parameter },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
@@ -155,7 +155,7 @@ export function userOperations (
       method: 'PUT',
       operationId: 'replaceUser',
       summary: 'Replace a user',
-      description: 'Replaces name, e-mail address, status and all own fields; it never creates. Without a status the ' +
+      description: 'Replaces name, address, status and all own fields. Never creates a user. Without a status, the ' +
         'user is active.',
       body: { types: [JSON_TYPE], is: 'UserReplacement' },
       keepsTenant: true,
@@ -169,9 +169,9 @@ export function userOperations (
           path: '/users/:id/revert',
           reads: [...one.reads, 'Idempotency-Key'],
           operationId: 'revertUser',
-          summary: 'Revert a change of a user',
-          description: 'Sets what an event of the history changed back to what it was, where it still is what the ' +
-            'event made it. It is a change like others.',
+          summary: 'Revert a change to a user',
+          description: 'Sets the members that an event changed back to their earlier values. Fails if one of them ' +
+            'has changed since. The reversal is an ordinary change.',
           body: { types: [JSON_TYPE], is: 'UserReversal' },
           success: { ...changed.success, headers: ['ETag', 'Idempotency-Replayed'] },
           codes: [...changed.codes, 'revert_conflict', 'idempotency_in_progress', 'idempotency_key_reused'],

@@ -19,7 +19,7 @@ import type { Operation, OperationCall } from './operation.ts'
 
 const bodyCodes = ['validation_failed', 'malformed_json', 'body_too_large', 'unsupported_media_type'] as const
 const repetitionCodes = ['idempotency_in_progress', 'idempotency_key_reused'] as const
-const REPETITION = 'A repetition with its `Idempotency-Key` changes nothing, and shows the webhook without its secret.'
+const REPETITION = 'A retry with the same `Idempotency-Key` changes nothing and returns the webhook without its secret.'
 const oneCodes = [...bodyCodes, 'webhook_not_found'] as const
 const collection = { tag: 'webhooks', path: '/webhooks' } as const
 const one = { tag: 'webhooks', path: '/webhooks/:id', id: webhookId } as const
@@ -27,7 +27,7 @@ const action = { ...one, method: 'POST', scope: 'webhooks:write' } as const
 const delivery = {
   type: 'string',
   pattern: DELIVERY_ID.source,
-  description: 'The delivery’s id: a TypeID, sortable by creation.'
+  description: 'The delivery’s id: a TypeID, sortable by creation time.'
 }
 
 /** The id of the delivery in the path. */
@@ -91,7 +91,7 @@ export function webhookOperations (
       scope: 'webhooks:write',
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'It gets the events that are recorded from now on, of the kinds that the key may read: `user.*` ' +
+      description: 'The webhook receives events recorded from now on, of the types that the key may read: `user.*` ' +
         'with `users:read`, `api_key.*` with `keys:read`, `webhook.*` with `webhooks:read`. ' +
         REPETITION,
       reads: ['Idempotency-Key'],
@@ -131,8 +131,8 @@ export function webhookOperations (
       scope: 'webhooks:write',
       operationId: 'updateWebhook',
       summary: 'Change a webhook',
-      description: 'Absent members stay. One that is enabled again goes on after the last event that it got. Whoever ' +
-        'changes the URL or the types, or enables it, must be able to read all events that it gets.',
+      description: 'Absent members stay. A webhook enabled again continues after the last event it received. A key ' +
+        'that changes the URL or types, or enables the webhook, must be able to read all events it receives.',
       body: { types: [MERGE_PATCH_TYPE, JSON_TYPE], is: 'WebhookPatch' },
       success: { status: 200, description: 'The webhook.', is: 'WrittenWebhook' },
       codes: [...bodyCodes, 'url_not_allowed', 'webhook_not_found'],
@@ -163,10 +163,10 @@ export function webhookOperations (
       path: '/webhooks/:id/rotate-secret',
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
-      description: 'Deliveries are signed with both secrets for the overlap. No body is the same as an empty object. ' +
-        'The key must be able to read all events that the webhook gets. ' + REPETITION,
+      description: 'During the overlap, both secrets sign deliveries. A missing body is the same as an empty object. ' +
+        'The key must be able to read all events that the webhook receives. ' + REPETITION,
       reads: ['Idempotency-Key'],
-      body: { types: [JSON_TYPE], is: 'Rotation' },
+      body: { types: [JSON_TYPE], is: 'SecretRotation' },
       success: {
         status: 200,
         description: 'The webhook and its new secret, which is shown only in this answer.',
@@ -187,7 +187,7 @@ export function webhookOperations (
       path: '/webhooks/:id/test',
       operationId: 'testWebhook',
       summary: 'Send a test event',
-      description: 'One attempt, now, also to a webhook that is disabled. The answer comes after it. Needs ' +
+      description: 'Makes one attempt now, even if the webhook is disabled, and answers when it has ended. Needs ' +
         '`webhooks:read` too.',
       success: { status: 200, description: 'The delivery and its attempt.', is: 'Delivery' },
       codes: oneCodes,
@@ -202,8 +202,8 @@ export function webhookOperations (
       path: '/webhooks/:id/replay',
       operationId: 'replayWebhook',
       summary: 'Deliver events again',
-      description: 'Those after an event or since a time, then those that follow, each with its `webhook-id`. ' +
-        'An event whose delivery is still pending gets no second one. The key must be able to read all of them.',
+      description: 'Delivers the events after a given event or time, then new ones, each with its `webhook-id`. ' +
+        'An event whose delivery is still pending is not sent twice. The key must be able to read all of them.',
       body: { types: [JSON_TYPE], is: 'WebhookReplay' },
       success: { status: 202, description: 'The events will be delivered.', is: 'WrittenWebhook' },
       codes: [...bodyCodes, 'position_unknown', 'events_expired', 'webhook_not_found'],
@@ -220,7 +220,7 @@ export function webhookOperations (
       scope: 'webhooks:read',
       operationId: 'listDeliveries',
       summary: 'List deliveries of a webhook',
-      description: 'Newest first, with each attempt. HEAD works too.',
+      description: 'Newest first, each with its latest attempts. HEAD works too.',
       query: deliveriesParameters(pageSize),
       success: { status: 200, description: 'The page.', is: 'DeliveryList', headers: ['Link'] },
       codes: ['validation_failed', 'webhook_not_found'],
@@ -237,7 +237,7 @@ export function webhookOperations (
       operationId: 'retryDelivery',
       summary: 'Deliver one event again',
       description: 'The key must be able to read the event.',
-      success: { status: 202, description: 'It is due now.', is: 'WrittenDelivery' },
+      success: { status: 202, description: 'The delivery is due now.', is: 'WrittenDelivery' },
       codes: [...oneCodes, 'delivery_not_found'],
       async handler (call) {
         requireBare(call)

@@ -37,14 +37,14 @@ const columnsParameter: Parameter = {
   schema: {
     type: 'string',
     minLength: 1,
-    description: 'Which columns, in this order, separated by commas: ' +
-      `${USER_MEMBER_NAMES.map((name) => `\`${name}\``).join(', ')}, and own fields. In CSV members of an object ` +
-      'have their own, such as `address.city`.'
+    description: 'The columns, in this order, separated by commas: ' +
+      `${USER_MEMBER_NAMES.map((name) => `\`${name}\``).join(', ')}, and own fields. In CSV, a member of an object ` +
+      'has its own column, such as `address.city`.'
   },
   problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }
 }
 const own: Parameters = {
-  format: choiceParameter(EXPORT_FORMATS, 'JSON lines, or a table.'),
+  format: choiceParameter(EXPORT_FORMATS, 'Lines of JSON, or a CSV table.'),
   columns: columnsParameter
 }
 

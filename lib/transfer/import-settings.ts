@@ -7,17 +7,17 @@ import { CONFLICT_RULES, type OnConflict } from './import-judge.ts'
 
 /** What a caller says of an import. */
 export interface ImportSettings {
-  /** What is done with a row whose user is there already; `fail`, by default, refuses it. */
+  /** What to do with a row whose user already exists; `fail`, the default, refuses it. */
   onConflict?: OnConflict
-  /** The key by which a row's user is found: `email` by default, `id`, or a unique field. */
+  /** The member that identifies the user of a row: `email` by default, `id`, or a unique field. */
   by?: string
-  /** Nothing is written: results and numbers are those that the run would have. */
+  /** Write nothing; results and numbers are those that a real run would have. */
   dryRun?: boolean
   /** Where members come from in a file of another system: `name:Full Name,email:E-Mail`. */
   map?: string
-  /** Columns and members that users do not have are left out, instead of being refused. */
+  /** Leave out columns and members that users do not have, instead of refusing them. */
   ignoreUnknown?: boolean
-  /** Ends before the first row that is refused. */
+  /** Stop before the first row that is refused. */
   failFast?: boolean
 }
 
@@ -25,9 +25,9 @@ function mapParameter (table: readonly Column[]): Parameter {
   return {
     schema: {
       type: 'string',
-      description: 'Which columns of the file, or members of its lines of JSON, members of users come from, such as ' +
+      description: 'The column of the table, or member of a JSON line, that a member of a user comes from, such as ' +
         '`name:Full Name,email:E-Mail`. A member that is named several times ' +
-        `(at most ${MAP_COLUMNS_MAX}) comes from all of them, one that has no column from none.`
+        `(at most ${MAP_COLUMNS_MAX}) is joined from all of them; one without a column is left out.`
     },
     problem (value) {
       const read = readMap(value, table)
@@ -42,10 +42,10 @@ export function importParameters (
   ofTenants: boolean
 ): Parameters {
   return {
-    onConflict: choiceParameter(CONFLICT_RULES, 'What is done with a line whose user is there already.'),
-    by: choiceParameter(['email', 'id', ...fields.unique], 'The member by which the user of a line is found.'),
-    dryRun: flagParameter('Whether nothing is written: answers and numbers are those of the run.'),
+    onConflict: choiceParameter(CONFLICT_RULES, 'What to do with a line whose user already exists.'),
+    by: choiceParameter(['email', 'id', ...fields.unique], 'The member that identifies the user of a line.'),
+    dryRun: flagParameter('Write nothing; results and numbers are those of a real run.'),
     map: mapParameter(tableColumns(fields, ofTenants)),
-    ignoreUnknown: flagParameter('Whether what users do not have is left out, instead of being refused.')
+    ignoreUnknown: flagParameter('Leave out columns and members that users do not have, instead of refusing them.')
   }
 }

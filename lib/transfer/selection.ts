@@ -16,7 +16,7 @@ export function selection (members: readonly string[]) {
     schema: {
       type: 'string',
       minLength: 1,
-      description: 'Only these members of users, separated by commas, in this order. The others are absent, though ' +
+      description: 'Only these members of users, separated by commas, in this order. The others are absent, even if ' +
         'the schema of a user requires them.'
     },
     problem (value) {

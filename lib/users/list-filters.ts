@@ -50,13 +50,13 @@ export const idsParameter: Parameter = listParameter(
       : { code: 'format', detail: 'must be ids of users' }
   },
   (text) => text,
-  `Only the users with these ids, at most ${LISTED_MAX}, separated by commas: in this order, unless \`sort\` names one.`
+  `Only the users with these ids, at most ${LISTED_MAX}, separated by commas: in this order, unless \`sort\` is given.`
 )
 
 /** Only users with these addresses. `one`: the check of an address. */
 export function emailsParameter (one: Parameter['problem']): Parameter {
   return listParameter({ problem: one }, (text) => text,
-    `Only the users with these addresses, at most ${LISTED_MAX}, separated by commas, whatever their case.`)
+    `Only the users with these addresses, at most ${LISTED_MAX}, separated by commas. Case is ignored.`)
 }
 
 /** The bounds of a field; none, if its values are no numbers and no dates. */
@@ -86,7 +86,7 @@ function conditionsOf (name: string, filter: Parameter): Array<[string, Paramete
     problem: (value) => typeof value === 'boolean' ? null : { code: 'choice', detail: 'must be true or false' }
   }
   const among = listParameter(filter, (text) => parseParameter(text, filter),
-    `Only users whose \`${name}\` is one of these, separated by commas. A value that has a comma can’t be listed.`)
+    `Only users whose \`${name}\` is one of these, separated by commas. A value that contains a comma can’t be used.`)
   return [[`${name}[in]`, among], [`${name}[exists]`, exists], ...boundsOf(name, filter)]
 }
 

@@ -26,16 +26,16 @@ export interface UserOrder {
 /** Declares the order of a list. `filters`: the fields that lists are filtered by. */
 export function sortParameter (filters: ReadonlyMap<string, Parameter>): Parameter {
   const names = [CREATION, ...Object.keys(SORTS), ...filters.keys()]
-  return choiceParameter(names.flatMap((name) => [name, `-${name}`]), 'The order: of creation, of the last change, ' +
-    'of names without case and accents, of addresses, or of a field. With `-` from the greatest. Users with the same ' +
-    'value are in the order of creation, and those without one come last.')
+  return choiceParameter(names.flatMap((name) => [name, `-${name}`]), 'What to sort by: creation, last change, ' +
+    'name (ignoring case and accents), address, or a field. A leading `-` means descending. Users with the same ' +
+    'value are in creation order, and users without a value come last.')
 }
 
 /** Declares where a walk in an order continues. */
 export const cursorParameter: Parameter = {
   schema: {
     type: 'string',
-    description: 'Walk in any order but `createdAt`: taken from a `Link` of the same list. Not together with ' +
+    description: 'Continues a list in any order except `createdAt`; taken from its `Link`. Not together with ' +
       '`page` or `after`.'
   },
   problem: (value) => typeof value === 'string' ? null : { code: 'type', detail: 'must be a string' }

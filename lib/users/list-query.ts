@@ -32,13 +32,13 @@ const email: Parameter = {
     type: 'string',
     format: 'email',
     maxLength: EMAIL_MAX,
-    description: 'Only the user with this address, whatever its case.'
+    description: 'Only the user with this address. Case is ignored.'
   },
   problem: emailProblem
 }
 
-const q = searchParameter('Only users with words that begin with each word of this, in any order, whatever their ' +
-  'case and accents: words of the name, of the address, and of fields that are searched.')
+const q = searchParameter('Only users for whom each word given here begins a word of the name, the address or a ' +
+  'searchable field. Order, case and accents do not matter.')
 
 const status: Parameter = {
   schema: { type: 'string', enum: STATUSES, description: 'Only users with this status.' },
@@ -89,24 +89,24 @@ type Turned<Name extends string> = Name | `-${Name}`
 
 /** Parameters of a list, in process and over HTTP. */
 export type ListQuery<Fields = UserFields> = SelectionQuery<Fields> & Omit<PagingQuery, 'sort'> & {
-  /** Continue in any order but `createdAt`, in the same list. Not together with `page` or `after`. */
+  /** Continues a list in any order except `createdAt`; taken from its `Link`. Not together with `page` or `after`. */
   cursor?: string
 }
 
 interface UserSelection extends Bounds<'createdAt' | 'updatedAt', string> {
-  /** Only the user with this e-mail address, in any case. */
+  /** Only the user with this e-mail address. Case is ignored. */
   email?: string
-  /** Only users with these e-mail addresses, at most 100, in any case. */
+  /** Only users with these e-mail addresses, at most 100. Case is ignored. */
   'email[in]'?: readonly string[]
   /**
-   * Only users with words that begin with each word of this, in any order and case, with or without accents: words of
-   * the name, of the e-mail address, and of the fields that the option `fields.searchable` names. 2 to 254 characters;
-   * 1 is enough of Han, Hangul or kana.
+   * Only users for whom each word given here begins a word of the name, the e-mail address or a field that the option
+   * `fields.searchable` names. Order, case and accents do not matter. 2 to 254 characters;
+   * 1 of Han, Hangul or kana is enough.
    */
   q?: string
   /** Only users with this status. */
   status?: UserStatus
-  /** Only users with these ids, at most 100: in this order, unless `sort` names one. */
+  /** Only users with these ids, at most 100: in this order, unless `sort` is given. */
   ids?: readonly string[]
 }
 
@@ -188,10 +188,10 @@ export function walkQueryCheck (fields: ListedFields) {
 
 /** Of a deletion, with the option `trash`. */
 export const purgeParameter = flagParameter(
-  'Delete the user for good, so that it can’t be restored; also one that is deleted already.'
+  'Delete the user permanently, without a way to restore. Works on a deleted user too.'
 )
 
 /** Of a deletion. */
 export const eraseParameter = flagParameter(
-  'Take every value of the user out of its events, also if it is deleted already.'
+  'Delete permanently, and erase the user’s values from the event log. Works on a deleted user too.'
 )

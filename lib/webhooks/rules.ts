@@ -144,7 +144,7 @@ const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies 
 export function deliveriesParameters (size: PageSize): Parameters {
   const { page, limit } = pagingParameters(size, WEBHOOK_ID)
   const { schema: { default: _any, ...schema }, problem } =
-    choiceParameter(DELIVERY_STATUSES, 'Deliveries with this status alone; `pending`: they are sent, or sent again.')
+    choiceParameter(DELIVERY_STATUSES, 'Only deliveries with this status; `pending`: still to be sent or retried.')
   return { page, limit, status: { schema, problem } }
 }
 

@@ -6,7 +6,6 @@ import { nodeFileTrace } from '@vercel/nft'
 import { build, type BuildOptions } from 'esbuild'
 import { test } from 'tap'
 import { addFixture, blankProject, command, node } from '../helpers/blank-project.ts'
-import { from } from '../helpers/level.ts'
 import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
 
 // The fixture connects to what this sets in the environment.
@@ -32,7 +31,6 @@ test('a bundle has the page, and finds optional packages; at night a traced copy
   await build({ ...bundle, format: 'esm', outfile: module, banner: { js } })
   t.equal(await node(cwd, module, ...STORES), ANSWERS, 'a bundle of ES modules')
 
-  if (from('nightly') !== false) return
   const { fileList } = await nodeFileTrace([entry], { base: cwd })
   const copy = await temporaryDirectory(t)
   for (const file of fileList) {

@@ -59,7 +59,7 @@ for (const { name, place, triggers } of databases) {
   for (const eventLog of [false, true]) {
     test(`${name}, event log ${eventLog}: a user whom a trigger leaves out is not acknowledged`, async (t) => {
       const { app, call, host, total } = await mounted(t, 'leaveOut', eventLog)
-      const refused = { code: 'internal', cause: { message: /a trigger of the table leaves it out/ } }
+      const refused = { code: 'internal', cause: { message: /a trigger of the table suppresses it/ } }
       await t.rejects(app.users.create(user(1, 'left_out')), refused, 'alone')
       await t.rejects(host.transaction((trx) => app.users.using(trx).create(user(1, 'left_out'))), refused, 'joined')
       const keyed = { idempotencyKey: 'k' }

@@ -99,8 +99,8 @@ const unfit: ReadonlyArray<readonly [name: string, value: string, refusal: { cod
   }],
   ['search_path', 'public, pg_catalog', {
     code: 'fault',
-    message: 'the search path is public, pg_catalog, so operators of other schemas come before those of PostgreSQL: ' +
-      'take pg_catalog from it, or name it first'
+    message: 'the search path is public, pg_catalog, so operators of other schemas precede those of PostgreSQL: ' +
+      'remove pg_catalog from it, or name it first'
   }],
   ['TimeZone', '<z>5', {
     code: 'fault',

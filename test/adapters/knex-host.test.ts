@@ -76,7 +76,7 @@ test('the cause of an error names the constraint of the host that refused a writ
     const error = await app.users.create({ name: 'canary', email: 'bo@example.org' }).catch((thrown) => thrown)
     t.match(error, {
       code: 'internal',
-      message: /in process, it is the cause\.$/
+      message: /in process, see its cause\.$/
     })
     t.match(error.cause.message, refusedBy)
     t.notMatch(error.cause.stack, /canary|insert into/i)

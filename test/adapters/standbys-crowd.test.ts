@@ -198,7 +198,7 @@ test('clients with tokens see nothing older, whatever becomes of the standbys', 
       await second.sql('SELECT pg_promote()')
       await second.sql("UPDATE crowd.fastify_users_users SET name = 'split 0', version = 1")
     })
-    await reported(/^it is no standby any more/, 1)
+    await reported(/^it is no longer a standby/, 1)
     await reported(null, 0)
     await phase('the other one alone', async () => {})
     await crowd.stop()

@@ -115,7 +115,9 @@ for (const { name, share } of KINDS) {
     t.teardown(() => storage.close())
     t.equal(await storage.verifyWords(), 1)
     const searchable = { key: (await storage.inspect()).searchable, wordsOf: () => ['made'] }
-    await t.rejects(storage.open({ searchable }), { code: 'schema_behind', message: /^not all users have the words / })
+    await t.rejects(storage.open({ searchable }), {
+      code: 'schema_behind', message: /^some users do not have their search words /
+    })
     await storage.open({ migrate: true, searchable })
     await storage.open({ searchable })
     t.equal(await storage.verifyWords(), 0)

@@ -48,7 +48,7 @@ pageTest('creates, rotates and revokes keys; a text is shown once', async (t) =>
     (await app.inject({ url: '/v1/users', headers: { authorization: `Bearer ${token}` } })).statusCode
   t.equal(await answerTo(text), 200)
 
-  await row('reporting').getByRole('button', { name: 'Rotate' }).click()
+  await actOnRow(page, 'reporting', 'Rotate')
   const rotation = page.getByRole('dialog', { name: 'Rotate reporting' })
   await rotation.getByLabel('The new key expires after').selectOption('30 days')
   await rotation.getByLabel('The old key stops working after').selectOption('now')

@@ -82,10 +82,10 @@ pageTest('a bulk deletion can be stopped, and says what it has not done', async 
   await crowd({ users }, 250)
   const page = await enter()
   await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Select all 250 that match' }).click()
+  await page.getByRole('button', { name: 'Select all 250 matching users' }).click()
   await page.getByText('250 users selected').waitFor()
   await until('the first action has the focus', async () =>
-    await focused(page) === 'Suspend…')
+    await focused(page) === 'Export CSV')
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('250')

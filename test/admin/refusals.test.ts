@@ -91,7 +91,7 @@ pageTest('a key that may write users and not read them makes one, and saves a fo
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   t.match(await users.get(ada.id), { name: 'Ada', note: 'second' })
-  t.match(await page.locator('dl').innerText(), /Name\s+Ada[\s\S]*Note\s+second/)
+  t.match(await page.locator('dl').first().innerText(), /Name\s+Ada[\s\S]*Note\s+second/)
 
   await page.getByRole('link', { name: 'Users', exact: true }).click()
   await page.getByRole('link', { name: 'New user' }).click()

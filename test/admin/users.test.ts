@@ -11,7 +11,7 @@ for (const { name, create } of stores) {
       await users.create({ name: `User ${i}`, email: `user${i}@example.org`, plan: i % 5 === 0 ? 'pro' : 'free' })
     }
     const page = await enter()
-    const names = async () => (await page.locator('td[data-label="Name"]').allInnerTexts()).map((text) => text.trim())
+    const names = async () => (await page.locator('td.is-name a.name').allInnerTexts()).map((text) => text.trim())
     const shows = (first: string, count: number) => until(`${first} is the first of ${count}`, async () => {
       const shown = await names()
       return shown[0] === first && shown.length === count
@@ -46,7 +46,7 @@ for (const { name, create } of stores) {
     t.strictSame(await names(), ['User 40', 'User 45'])
     await page.getByLabel('Search by name').fill('nobody')
     await page.getByText('No user matches.').waitFor()
-    await page.getByText('A search finds the beginnings of words').waitFor()
+    await page.getByText('The search matches the beginnings of words').waitFor()
 
     await page.getByRole('link', { name: 'New user' }).click()
     await page.getByRole('heading', { name: 'New user' }).waitFor()

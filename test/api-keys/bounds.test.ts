@@ -171,7 +171,7 @@ test('what binds a key is shown in its one form, and a successor keeps it', asyn
 })
 
 test('the events of a key have what binds it, until its tenant is removed', async (t) => {
-  const { app, call } = await keyApp(t, { eventLog: true, tenants: true, openapi: false })
+  const { app, call } = await keyApp(t, { eventLog: true, tenants: true })
   const acme = app.users.tenant('acme').apiKeys
   const bounds = { owner: 'Ann', addresses: ['10.0.0.0/8'], rateLimit: { max: 1, window: 1 } }
   await acme.create({ name: 'x', ...bounds })

@@ -23,7 +23,7 @@ async function server (t: Test, storage: Storage) {
 const exists = (id: string) => ({
   status: 409,
   code: 'api_key_exists',
-  detail: `The first request with this Idempotency-Key created the API key ${id}, whose text is not shown again. ` +
+  detail: `The first request with this Idempotency-Key created the API key ${id}, which cannot be shown again. ` +
     'Rotate or revoke it.'
 })
 

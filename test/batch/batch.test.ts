@@ -100,7 +100,7 @@ test('an atomic batch is made whole or not at all', async (t) => {
     const { code, errors: given, ...others } = response.json()
     t.strictSame([response.statusCode, code], [409, 'batch_failed'], response.body)
     t.strictSame(given.map(placeOf).slice(0, 2), errors)
-    t.match(others, { title: 'Batch failed', detail: /none was made/ })
+    t.match(others, { title: 'Batch failed', detail: /none was applied/ })
     t.strictSame(await listed(call), ['Ann ann@example.org'])
   }
   t.equal(changes, 0)

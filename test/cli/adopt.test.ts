@@ -94,7 +94,7 @@ for (const { name, skip, create } of databases) {
     })
     for (const [given, code, err] of [
       [['--since', 'yesterday'], 2, /^--since must be an RFC 3339 date and time\n$/],
-      [['--map', 'name=full_name'], 2, /^--map must say which column has email\n$/],
+      [['--map', 'name=full_name'], 2, /^--map must name the column for email\n$/],
       [['--map', 'name'], 2, /^--map takes <member>=<column>/],
       [['--map', 'name=a,email=b,more=c'], 2, /^--map names more, which users do not have; they have id, name/],
       [['--map', 'name=a,email=b,fields.name=c'], 2, /^--map must not name a member twice\n$/],

@@ -83,7 +83,7 @@ for (const { name, skip, create } of databases) {
       [[path('users.csv'), '--unique', 'legacyId'], /^--unique needs --fields <file>\n$/],
       [[path('users.csv'), ...own, '--unique', 'a b'], /^--unique takes names of fields/],
       [[path('users.csv'), '--on-conflict', 'merge'], /Allowed choices are fail, skip, update/],
-      [[path('users.ndjson'), ...own, '--format', 'csv'], /^must have its quotation marks/],
+      [[path('users.ndjson'), ...own, '--format', 'csv'], /^must use quotation marks/],
       [[], /missing required argument 'file'/]
     ] as const) t.match(await cli('import', ...given), { code: 2, out: '', err }, given.join(' '))
   })

@@ -77,12 +77,12 @@ test('says which key or webhook was made if its secret could not be written, and
     }
     const { id } = JSON.parse((await cli('keys', 'create', '--name', 'old', '--json')).out)
     const rotated = await closed('keys', 'rotate', id, ...more)
-    t.match(rotated, { code: 1, err: `${idOf(rotated)} was made, and its text is lost` })
+    t.match(rotated, { code: 1, err: `${idOf(rotated)} was created, but the key itself is lost` })
     t.not(idOf(rotated), id)
     const target = ['--url', 'http://127.0.0.1:1/', '--allow-http', '--allow-networks', '127.0.0.0/8']
     const webhook = await closed('webhooks', 'create', ...target, ...more)
     t.equal(webhook.code, 1)
     t.ok(webhook.err.endsWith(`${idOf(webhook)} was created, but its secret is lost: ` +
-      `make another with POST /webhooks/${idOf(webhook)}/rotate-secret\n`), webhook.err)
+      `create another with POST /webhooks/${idOf(webhook)}/rotate-secret\n`), webhook.err)
   }
 })

@@ -112,7 +112,7 @@ for (const { name, create } of databases) {
         '--filterable takes names of fields separated by commas, each of 1 to 63 letters, digits and _\n')
     }
     const asks = ['--filterable', 'plan:folded', '--searchable', 'phone:digits']
-    t.match(await cli('check', ...asks), { code: 1, err: /^users are found by other fields: / })
+    t.match(await cli('check', ...asks), { code: 1, err: /^users are searched by other fields: / })
     t.match(await cli('migrate', ...asks), { code: 0, out: /^applied: words of the fields that are searched\n/ })
     t.match(await cli('check', ...asks), { code: 0 })
     await execute(insertUser('usr_01h455vb4pex5vsknk084sn02q'))

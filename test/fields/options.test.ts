@@ -17,7 +17,7 @@ const mixed = Type.Union([Type.Literal('a'), Type.Literal(1)])
 const wrongDefaultInside = Type.Object({ deep: Type.Array(Type.Object({ n: Type.String({ default: 5 }) })) })
 
 const FORM = /fields\.schema must be a JSON Schema of an object/
-const KIND = /can not be filterable: its values must all be strings, or all numbers, or all booleans/
+const KIND = /cannot be filterable: its values must all be strings, or all numbers, or all booleans/
 const FUNCTION = /code has a refinement or a transform, which JSON Schema cannot express/
 const DEFAULT = /a default of plan does not match its schema/
 

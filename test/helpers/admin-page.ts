@@ -233,7 +233,7 @@ export async function chooseFilter (page: Page, name: string, value: string): Pr
 /** Chooses what the menu of a row offers. `of`: what the row is about. */
 export async function actOnRow (page: Page, of: string, action: string): Promise<void> {
   await page.locator('summary').filter({ hasText: `Actions for ${of}` }).first().click()
-  await page.getByRole('button', { name: action }).click()
+  await page.locator('.menu[open]').getByRole('button', { name: action }).click()
 }
 
 /** Chooses an action of the user that is shown. */

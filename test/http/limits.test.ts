@@ -146,7 +146,7 @@ test('requests above limits.inFlight wait for a while, then get 503, and do not 
   release()
   t.strictSame(statuses(await Promise.all(answers)), [...Array(4).fill(200), ...Array(16).fill(503)])
   t.equal(state.most, 4)
-  const lines = log.text().split('\n').filter((line) => line.includes('were refused, because more come'))
+  const lines = log.text().split('\n').filter((line) => line.includes('were refused, because more arrive'))
   t.ok(lines.length < 3, 'they are counted, and not logged one by one')
   t.match(lines[0], '"level":40')
   t.notMatch(log.text(), '"level":50')

@@ -169,8 +169,8 @@ test('refuses wrong options, and a host without users', async (t) => {
   t.teardown(() => app.close())
   app.decorate('users', untyped({}))
   await t.rejects(Promise.resolve(app.register(admin)), {
-    message: 'fastify-users/admin: app.users is your own, or from another copy of fastify-users (npm ls fastify-users ' +
-      'shows them): import both plugins from the same copy, and name its decorator in the option users'
+    message: 'fastify-users/admin: app.users is your own, or from another copy of fastify-users (npm ls ' +
+      'fastify-users shows them): import both plugins from the same copy, and name its decorator in the option users'
   })
   await refused({ prefix: 'admin' }, /prefix must be a path that begins with \//)
   for (const name of ['users.title', 'users.titel']) {

@@ -58,7 +58,7 @@ test('a key gives only scopes of the host that it has, and keeps one that the ho
   const gone = Fastify()
   t.teardown(() => gone.close())
   await gone.register(fastifyUsers, { storage, apiKeys: { routes: true } })
-  t.throws(() => gone.users.guard(own('orders:read')), { message: /"orders:read" is no scope of this mount/ })
+  t.throws(() => gone.users.guard(own('orders:read')), { message: /"orders:read" is not a scope of this mount/ })
   const headers = { authorization: `Bearer ${key}` }
   const kept = await gone.inject({ url: `/v1/api-keys/${id}`, headers })
   t.strictSame(JSON.parse(kept.body).scopes, ['orders:read', 'keys:read', 'keys:write'])
@@ -75,7 +75,7 @@ test('names of scopes are checked when the plugin is registered', async (t) => {
     const app = Fastify()
     const given = { storage: memory(), apiKeys: { scopes: { [name]: 'x' } } }
     const error = await app.register(fastifyUsers, given).then(() => null, (thrown: Error) => thrown)
-    t.ok(error?.message.includes(`apiKeys.scopes has the name ${JSON.stringify(name)}: a name must be as`), name)
+    t.ok(error?.message.includes(`apiKeys.scopes has the name ${JSON.stringify(name)}: a name must look like`), name)
     await app.close()
   }
   const app = Fastify()

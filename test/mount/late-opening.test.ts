@@ -106,7 +106,7 @@ test('goes on with a locked file once it is free, and names the file and the loc
   await app.register(users, { storage, migrate: true, fields, apiKeys: { static: [KEY] } })
   await app.ready()
   t.strictSame(await status(app), [503, '5'])
-  const lock = `another process has locked the database file ${filename} (SQLITE_BUSY): end what holds the lock`
+  const lock = `another process has locked the database file ${filename} (SQLITE_BUSY): stop what holds the lock`
   await until('a line about the lock', () => lines().some((line) => line.includes(lock)))
   await transaction.commit()
   await app.users.ready()

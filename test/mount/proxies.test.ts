@@ -18,15 +18,15 @@ async function warningsOf (t: Test, server: object): Promise<unknown[]> {
 
 test('a server that trusts no proxy warns once of a request that came through one', async (t) => {
   t.strictSame(await warningsOf(t, {}), [['/v1', 'a request has X-Forwarded-For, but the server trusts no proxy, so ' +
-    'all clients of a proxy have its address: limits.failures then refuses all for the wrong keys of one, and ' +
-    'addresses of keys do not fit. Name the proxy in the option trustProxy of Fastify (TRUST_PROXY of the standalone ' +
-    'service)']])
+    'all clients of a proxy have its address: limits.failures then refuses all if one sends wrong keys, and ' +
+    'addresses of keys do not match. Name the proxy in the option trustProxy of Fastify (TRUST_PROXY of the ' +
+    'standalone service)']])
   t.strictSame(await warningsOf(t, { trustProxy: '127.0.0.1' }), [])
   t.strictSame(await warningsOf(t, { trustProxy: () => true }), [])
 })
 
 test('a server whose trustProxy is a number is told at the start that it trusts nobody', async (t) => {
-  t.strictSame(await warningsOf(t, { trustProxy: 1 }), [['/v1', 'the server’s trustProxy is a number, by which ' +
-    'Fastify trusts no proxy since 5.12, so every client has the address of the last proxy: name the addresses or ' +
-    'networks of your proxies in its place']])
+  t.strictSame(await warningsOf(t, { trustProxy: 1 }), [['/v1', 'the server’s trustProxy is a number, and Fastify ' +
+    '5.12 and later then trust no proxy, so every client has the address of the last proxy: set it to the addresses ' +
+    'or networks of your proxies instead']])
 })

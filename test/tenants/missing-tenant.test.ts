@@ -41,7 +41,7 @@ test('an answer of authenticate without a tenant opens nothing, and the log says
 test('refuses to start with a static key that names no tenant, or has a member that is undefined', async (t) => {
   const start = async (key: StaticKey, tenants = true) =>
     testApp(t, { storage: memory(), tenants, apiKeys: { static: [key] } })
-  const needed = /apiKeys\.static must name the tenant of each key, with the option tenants: tenant: null makes it the/
+  const needed = /apiKeys\.static must name the tenant of each key if tenants is on; tenant: null makes it a key of the/
   await t.rejects(start(KEY), needed)
   await t.rejects(start({ key: KEY }), needed)
   // The variable that the member was read from is not set.

@@ -110,7 +110,7 @@ test('refuses a transaction of another database, and any on a store that has non
     t.throws(() => inMemory.using(trx), {
       name: 'TypeError',
       message: 'fastify-users: the storage memory joins no transactions: use knexStorage(knex) on ' +
-        "your Knex instance, in tests too, on SQLite, whose filename may be ':memory:'"
+        "your Knex instance, which in tests may use SQLite with the filename ':memory:'"
     })
   })
 })

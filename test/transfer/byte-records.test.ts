@@ -234,7 +234,7 @@ test('a header tells which names are allowed and which is the nearest, and no na
   const fault = (place: number, near: string) =>
     `is not a known member: it is the name of column ${place} of the header; the nearest is ${near}`
   t.strictSame(details,
-    [`${fault(2, 'email')}; allowed are ${table.map(({ name }) => name).join(', ')}`, fault(3, 'plan')])
+    [`${fault(2, 'email')}; the allowed names are ${table.map(({ name }) => name).join(', ')}`, fault(3, 'plan')])
   const ann = 'Ann,ann@example.org'
   t.strictSame(await read(csvRows([`name,${'-'.repeat(251)}email\n${ann}\n`], table)),
     [[2, { name: 'Ann', email: 'ann@example.org' }]])

@@ -94,7 +94,7 @@ for (const transport of TRANSPORTS) {
     t.match(linesOf(imported.text()), [{ line: 1 }, { line: 3 }, { summary }])
     await closed
     const [entry, ...more] = linesOf(log.text())
-    t.match(entry, { level: 40, summary, msg: /^an import was stopped because the server closes/ })
+    t.match(entry, { level: 40, summary, msg: /^an import was stopped because the server is closing/ })
     t.strictSame(more, [])
     t.equal((await app.users.list()).meta.total, 2)
   })

@@ -142,7 +142,7 @@ test('a map that does not fit is refused before any row, with the names that are
   for (const [map, code, detail] of [
     ['', 'format', pairs], ['name', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],
     ['name:x,mail:y', 'choice', 'must name a member of users in pair 2; the nearest is email; ' +
-      `allowed are ${allowed}`]
+      `the allowed names are ${allowed}`]
   ] as const) {
     const query = new URLSearchParams({ map }).toString()
     t.match(await importWords(call, query, ''), { status: 400, errors: [{ parameter: 'map', code, detail }] }, map)

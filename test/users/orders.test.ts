@@ -172,7 +172,7 @@ test('lists have the orders, filters and members of the contract', async (t) => 
     t.strictSame([one.json(), one.headers.etag], [{ name: 'bob' }, (await call('GET', path)).headers.etag])
     const headers = { 'if-none-match': String(one.headers.etag) }
     t.equal((await call('GET', `${path}?select=name`, { headers })).statusCode, 304)
-    const detail = 'must name members of users, separated by commas: there are id, name, email, plan, seats, ' +
+    const detail = 'must name members of users, separated by commas; the members are id, name, email, plan, seats, ' +
       'active, joined, legacyId, status, statusReason, version, createdAt, updatedAt'
     for (const select of ['no', 'name,', '', 'tenant', 'name,nope']) {
       t.strictSame(await faultsOf(call, `/users?select=${select}`), [['select', 'choice', detail]], select)

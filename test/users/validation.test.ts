@@ -136,7 +136,7 @@ test('lists at most 50 faults, then says how many there are', async (t) => {
     ['GET', `/users?${Array.from({ length: 1500 }, (_, i) => `p${i}`).join('&')}`, undefined, 1500]
   ] as const) {
     const { bytes, ...others } = await problem(method, path, payload)
-    const detail = `The request has ${count} faults; the first 50 are named in errors.`
+    const detail = `The request has ${count} problems; errors lists the first 50.`
     t.strictSame(others, { statusCode: 400, code: 'validation_failed', detail, errors: 50 }, path.slice(0, 20))
     t.ok(bytes < 5000, `${bytes} bytes`)
   }

@@ -192,7 +192,7 @@ test('what it needs', async (t) => {
   await t.rejects(async () => unlogged.app.register(webhooks), /fastify-users needs the option eventLog/)
   const twice = await testApp(t, { eventLog: true })
   await twice.app.register(webhooks)
-  await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks exists already/)
+  await t.rejects(async () => twice.app.register(webhooks), /app\.webhooks already exists/)
   const wrong = await testApp(t, { eventLog: true })
   const options: object = { allowedNetworks: ['10.0.0.1'], x: 1, retention: 5 }
   await t.rejects(async () => wrong.app.register(webhooks, options), /3 wrong options/)
