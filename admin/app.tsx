@@ -11,6 +11,7 @@ import { handOverAtReload, keptKey, type Session, SessionContext, takeReloadedKe
 import { type SharedKey, shareKey } from './state/shared-key.ts'
 import { useSettings } from './state/settings.ts'
 import { useSpeech } from './state/texts.ts'
+import { lastImport } from './users/left-list.ts'
 
 /** The host and the prefix of the API. */
 function placeOf (api: string): string {
@@ -113,6 +114,7 @@ export function App () {
     const id = state.current.capabilities?.caller.id
     if (keptKey.read() !== null && id !== undefined) shared.current?.signOut(id)
     forget()
+    lastImport.keep([])
     // Nothing of what was seen stays in memory.
     location.reload()
   }, [])

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../api/types.ts'
 import { Time } from '../parts/feedback.tsx'
-import { useSpeech } from '../state/texts.ts'
+import { daysUntil, useSpeech } from '../state/texts.ts'
 
 const DAY_MS = 86_400_000
 /** Days before its end from which a key is said to expire soon: a seventh of its life, within these bounds. */
@@ -34,9 +34,13 @@ export function KeyStatus ({ apiKey }: { apiKey: ApiKey }) {
     return <span class='badge bad' title={time(revokedAt)}>{say('keys.revoked', { when: ago(revokedAt) })}</span>
   }
   if (!isActive(apiKey)) return <span class='badge'>{say('keys.expired')}</span>
-  const days = expiresAt === undefined ? Infinity : Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)
-  if (!isSoon(apiKey)) return <span class='dot'>{say('keys.active')}</span>
-  return <span class='badge soon'>{days < 1 ? say('keys.today') : say('keys.soon', { count: days })}</span>
+  if (expiresAt === undefined || !isSoon(apiKey)) return <span class='dot'>{say('keys.active')}</span>
+  const isToday = Date.parse(expiresAt) - Date.now() < DAY_MS
+  return (
+    <span class='badge soon'>
+      {isToday ? say('keys.today') : say('keys.soon', { count: daysUntil(expiresAt) })}
+    </span>
+  )
 }
 
 export function Expiry ({ apiKey: { expiresAt } }: { apiKey: ApiKey }) {

@@ -17,6 +17,7 @@ import { namedIn } from '../state/pasted.ts'
 import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { filterQuery } from '../users/query.ts'
+import { NotSet } from '../users/values.tsx'
 import { CreateKey } from './create.tsx'
 import { KeyDialog, keyHref } from './detail.tsx'
 import { isActive, KEY_STATES, KeyStatus, stateOf } from './expiry.tsx'
@@ -158,14 +159,14 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
     column('status', (apiKey) => <KeyStatus apiKey={apiKey} />),
     column('lastUsed', ({ lastUsedAt }) => lastUsedAt === undefined ? say('page.never') : <Ago moment={lastUsedAt} />),
     ...keys.some(({ owner }) => owner !== undefined)
-      ? [column('owner', ({ owner }) => owner !== undefined && <bdi>{owner}</bdi>)]
+      ? [column('owner', ({ owner }) => owner === undefined ? <NotSet /> : <bdi>{owner}</bdi>)]
       : [],
     ...keys.some(({ tenant }) => tenant !== undefined)
-      ? [column('tenant', ({ tenant }) => tenant !== undefined && <code>{tenant}</code>)]
+      ? [column('tenant', ({ tenant }) => tenant === undefined ? <NotSet /> : <code>{tenant}</code>)]
       : [],
     column('scopes', ({ scopes }) => <Scopes scopes={scopes} />),
     column('expires', ({ expiresAt, revokedAt }) => {
-      if (revokedAt !== undefined) return ''
+      if (revokedAt !== undefined) return <NotSet />
       return expiresAt === undefined ? say('page.never') : <Ago moment={expiresAt} />
     })
   ]

@@ -28,6 +28,8 @@ export type IconName = keyof typeof LINES
 /** A small picture beside words, or in place of them: what it stands for is said in words too. */
 export function Icon ({ name }: { name: IconName }) {
   return (
-    <svg class={`icon ${name}`} viewBox='0 0 16 16' aria-hidden='true' focusable='false'><path d={LINES[name]} /></svg>
+    <svg class={`icon of-${name}`} viewBox='0 0 16 16' aria-hidden='true' focusable='false'>
+      <path d={LINES[name]} />
+    </svg>
   )
 }

@@ -37,6 +37,12 @@ export interface Speech {
   sayFault: (fault: Fault, value?: string) => string
 }
 
+/** How many midnights, in the person's time zone, lie between now and a moment. */
+export function daysUntil (moment: string): number {
+  const [from, to] = [new Date(), new Date(moment)].map((date) => date.setHours(0, 0, 0, 0)).map(Number)
+  return Math.round(((to ?? 0) - (from ?? 0)) / 1000 / DAY)
+}
+
 /** The language as the person has it: dates are not the same in every country that speaks it. */
 const regional = (language: string): string =>
   navigator.languages.find((each) => each.startsWith(`${language}-`)) ?? language
@@ -79,7 +85,8 @@ export function createSpeech (texts: Texts, language: string): Speech {
       const seconds = (Date.parse(moment) - Date.now()) / 1000
       if (Number.isNaN(seconds)) return moment
       const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
-      return (isShort ? shortSpans : spans).format(Math.trunc(seconds / length), unit)
+      const count = unit === 'day' ? daysUntil(moment) : Math.trunc(seconds / length)
+      return (isShort ? shortSpans : spans).format(count, unit)
     },
     sayError (error) {
       if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)

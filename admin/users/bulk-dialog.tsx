@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/error.ts'
 import type { Fault } from '../api/types.ts'
 import { formFaults } from '../form/fields-form.tsx'
@@ -16,6 +16,8 @@ export type BulkKind = 'delete' | 'restore' | 'suspend' | 'activate' | 'change'
 interface BulkDialogProps {
   kind: BulkKind
   users: readonly Selected[]
+  /** True if it takes back what was just done: it begins without a question. */
+  isUndo?: boolean
   /** Called with those that were changed, and those that somebody else has changed meanwhile. */
   onClose: (done: readonly Selected[], meanwhile: readonly Selected[]) => void
   /** Called with users who were changed, and with what takes that back. */
@@ -30,6 +32,13 @@ const DONE = {
   activate: 'user.activated',
   change: 'user.changed'
 } as const
+/** What is asked about one user, by name. */
+const TITLES = {
+  delete: 'user.deleteTitle',
+  restore: 'deleted.restoreTitle',
+  suspend: 'user.suspendTitle',
+  activate: 'user.activateTitle'
+} as const
 const NOTHING: Progress = { done: [], refused: [] }
 /** From as many users on, their number is typed before what can't be undone together. */
 const COUNTED = 50
@@ -41,7 +50,7 @@ const isLate = (error: unknown): boolean => error instanceof ApiError && error.s
  * Changes many users after a question. A suspension asks for its reason, and the change of a field for its value. The
  * number of many users, or of those who are deleted for good, is typed; otherwise a deletion begins at Cancel.
  */
-export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
+export function BulkDialog ({ kind, users, isUndo = false, onClose, onUndo }: BulkDialogProps) {
   const speech = useSpeech()
   const { say, sayError, number } = speech
   const notify = useNotify()
@@ -52,7 +61,7 @@ export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
   const { properties } = capabilities.fields
   const [change, setChange] = useState(() => firstChange(properties))
   const [faults, setFaults] = useState<readonly Fault[]>([])
-  const [phase, setPhase] = useState<'asks' | 'runs' | 'stops' | 'ended'>('asks')
+  const [phase, setPhase] = useState<'asks' | 'runs' | 'stops' | 'ended'>(isUndo ? 'runs' : 'asks')
   const [progress, setProgress] = useState(NOTHING)
   const controller = useRef(new AbortController())
   const count = users.length
@@ -88,6 +97,9 @@ export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
       setFault(say('bulk.countDiffers'))
       return
     }
+    begin()
+  }
+  const begin = (): void => {
     setPhase('runs')
     let last = NOTHING
     const onProgress = (now: Progress): void => {
@@ -108,7 +120,7 @@ export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
     const back = kind === 'suspend' ? 'activate' : kind === 'delete' && trash ? 'restore' : null
     notify(text, back === null || onUndo === undefined
       ? {}
-      : { action: { label: say(`bulk.${back}`), run: () => onUndo(back, done) } })
+      : { action: { label: say('page.undo'), run: () => onUndo(back, done) } })
   }
   // The step that is under way ends first: its outcome would not be known otherwise.
   const close = (): void => {
@@ -117,8 +129,12 @@ export function BulkDialog ({ kind, users, onClose, onUndo }: BulkDialogProps) {
     setPhase('stops')
   }
 
+  useEffect(() => { if (isUndo) begin() }, [])
+
+  const [first] = users
+  const single = kind === 'change' || count !== 1 || first === undefined ? null : first.name
   const title = phase === 'asks'
-    ? say(`bulk.${kind}.asks`, { count })
+    ? single === null || kind === 'change' ? say(`bulk.${kind}.asks`, { count }) : say(TITLES[kind], { name: single })
     : phase === 'ended' ? say(`bulk.${kind}.ended`, { count: done.length }) : say(`bulk.${kind}.runs`, { count })
   const help = kind === 'delete'
     ? say(trash ? 'user.deleteKept' : 'user.deleteWarning')

@@ -4,7 +4,7 @@ import { ActorName } from '../events/table.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { DebouncedField } from '../parts/debounced-field.tsx'
 import { Dialog, focusHeading } from '../parts/dialog.tsx'
-import { Alert, Needs, useAction, WhenLoaded } from '../parts/feedback.tsx'
+import { Alert, Needs, Time, useAction, WhenLoaded } from '../parts/feedback.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { useNotify } from '../state/notices.ts'
@@ -28,6 +28,11 @@ function plainWords (text: string): string[] {
 function hasWords ({ name, email }: DeletedUser, words: readonly string[]): boolean {
   const own = plainWords(`${name} ${email}`)
   return words.every((word) => own.some((each) => each.startsWith(word)))
+}
+
+/** When a user who was deleted is purged. */
+function purgedAt ({ deletedAt }: DeletedUser, retention: number): string {
+  return new Date(Date.parse(deletedAt) + retention * 1000).toISOString()
 }
 
 function DeletedTable () {
@@ -106,15 +111,19 @@ function DeletedTable () {
                 rowKey={({ id }) => id}
                 columns={[
                   selectionColumn(data, { selection, onSelection: setSelection, isOff: loaded.isStale }, say),
-                  column('name', ({ name }) => <bdi>{name}</bdi>),
+                  column('name', (user) => (
+                    <button type='button' class='plain name' onClick={() => setShown(user)}>
+                      <bdi>{user.name}</bdi>
+                    </button>
+                  )),
                   column('email', ({ email }) => <bdi>{email}</bdi>),
-                  column('deletedAt', ({ deletedAt }) => <Ago moment={deletedAt} />),
-                  column('deletedBy', ({ deletedBy }) => <ActorName actor={deletedBy} />),
+                  column('deletedAt', ({ deletedAt }) => <Ago moment={deletedAt} isShort />),
                   ...trashRetention === undefined
                     ? []
-                    : [column('purgedAt', ({ deletedAt }) => (
-                      <Ago moment={new Date(Date.parse(deletedAt) + trashRetention * 1000).toISOString()} />
+                    : [column('purgedAt', (user) => (
+                      <Ago moment={purgedAt(user, trashRetention)} isShort />
                       ))],
+                  column('deletedBy', ({ deletedBy }) => <ActorName actor={deletedBy} />),
                   actionsColumn<DeletedUser>(say('page.actions'), ({ name }) => name, (user) => [
                     { icon: 'details', label: `${say('user.details')}…`, run: () => setShown(user) },
                     { icon: 'restore', label: say('deleted.restore'), isOff, run: () => restore(user) },
@@ -137,6 +146,13 @@ function DeletedTable () {
       />
       {shown !== null && (
         <Dialog title={shown.name} onClose={() => setShown(null)}>
+          <p class='facts'>
+            <span>{say('deleted.deletedAt')}: <Time moment={shown.deletedAt} /></span>
+            <span>{say('deleted.deletedBy')}: <ActorName actor={shown.deletedBy} /></span>
+            {trashRetention !== undefined && (
+              <span>{say('deleted.purgedAt')}: <Time moment={purgedAt(shown, trashRetention)} /></span>
+            )}
+          </p>
           <ReadUser user={shown} schema={userSchema(capabilities, speech)} />
           <div class='bar'><button type='button' onClick={() => setShown(null)}>{say('page.close')}</button></div>
         </Dialog>

@@ -189,7 +189,7 @@ export function UserDetail ({ id }: { id: string }) {
           onDeleted={(isKept) => {
             notify(say('user.deleted', { name: user.name }), {
               isForNext: true,
-              ...(isKept && { action: { label: say('deleted.restore'), run: () => restore(user) } })
+              ...(isKept && { action: { label: say('page.undo'), run: () => restore(user) } })
             })
             navigate(listHref())
           }}

@@ -120,36 +120,38 @@ export function Filters ({ capabilities, state, faults, total, onState }: Filter
         )
   }
   return (
-    <div class='filters grid'>
-      {filterable.map(ofField)}
-      <RadioField
-        label={say('users.status')}
-        value={state.filters['status'] ?? ''}
-        fault={faultOf('status')}
-        options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
-        onValue={(status) => onState(withFilter(state, 'status', status), false)}
-      />
-      <RadioField
-        label={say('users.createdAt')}
-        value={state.filters['createdAt[gte]'] ?? ''}
-        options={[
-          ['', say('users.any')],
-          ...LAST_DAYS.map((days) => [relativeBound(days), say('users.lastDays', { count: days })] as const)
-        ]}
-        onValue={(value) => onState(withFilter(state, 'createdAt[gte]', value), false)}
-      />
-      {boundsOf('createdAt', capabilities).map(control)}
-      <SelectField
-        label={say('users.sort')}
-        value={state.sort}
-        options={sortable(capabilities).flatMap((name): Array<[string, string]> => {
-          const label = labels.get(name) ?? name
-          return name === 'createdAt'
-            ? [['createdAt', say('users.sortOldest')], ['-createdAt', say('users.sortNewest')]]
-            : [[name, `${label} ↑`], [`-${name}`, `${label} ↓`]]
-        })}
-        onValue={(sort) => onState({ ...state, sort, page: 1 }, false)}
-      />
+    <div class='filters'>
+      <div class='grid'>
+        {filterable.map(ofField)}
+        <RadioField
+          label={say('users.status')}
+          value={state.filters['status'] ?? ''}
+          fault={faultOf('status')}
+          options={[['', say('users.any')], ['active', say('users.active')], ['suspended', say('users.suspended')]]}
+          onValue={(status) => onState(withFilter(state, 'status', status), false)}
+        />
+        <RadioField
+          label={say('users.createdAt')}
+          value={state.filters['createdAt[gte]'] ?? ''}
+          options={[
+            ['', say('users.any')],
+            ...LAST_DAYS.map((days) => [relativeBound(days), say('users.lastDays', { count: days })] as const)
+          ]}
+          onValue={(value) => onState(withFilter(state, 'createdAt[gte]', value), false)}
+        />
+        {boundsOf('createdAt', capabilities).map(control)}
+        <SelectField
+          label={say('users.sort')}
+          value={state.sort}
+          options={sortable(capabilities).flatMap((name): Array<[string, string]> => {
+            const label = labels.get(name) ?? name
+            return name === 'createdAt'
+              ? [['createdAt', say('users.sortOldest')], ['-createdAt', say('users.sortNewest')]]
+              : [[name, `${label} ↑`], [`-${name}`, `${label} ↓`]]
+          })}
+          onValue={(sort) => onState({ ...state, sort, page: 1 }, false)}
+        />
+      </div>
       {isNarrow() && (
         <button type='button' class='primary done' onClick={({ currentTarget }) => closeMenu(currentTarget)}>
           {total === null ? say('page.close') : say('users.show', { count: total })}

@@ -47,6 +47,15 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
   const mayUndo = can('users:write') && can('users:read')
   const isOff = isBusy || loaded.isLoading || !isSettled
 
+  /** Takes back what was just set back, which is the latest event by now. */
+  const undoLatest = (version: string | null): Promise<void> => run(async () => {
+    const { body: { data: [latest] } } =
+      await client.get<Listed<LoggedEvent>>(`/users/${user.id}/events?limit=1`)
+    onStored(await client.send<User>('POST', `/users/${user.id}/revert`, {
+      body: { event: latest?.id ?? '' }, headers: { 'if-match': version ?? '*' }
+    }))
+  })
+
   const undo = (event: LoggedEvent): void => {
     if (isOff) return
     setTried(event.id)
@@ -57,7 +66,9 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
         const answer = await client.send<User>('POST', `/users/${user.id}/revert`, { body, headers })
         undone.current = event.id
         onStored(answer)
-        notify(say('user.reverted', { fields: changedLabels(event, capabilities, speech) }))
+        notify(say('user.reverted', { fields: changedLabels(event, capabilities, speech) }), {
+          action: { label: say('page.undo'), run: () => undoLatest(answer.etag) }
+        })
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 412) throw error
         onChanged()

@@ -7,5 +7,30 @@ export const leftList = { query: '', box: 0, page: 0 }
 /** The way back to the list, as it was left. */
 export const listHref = (): string => hrefOf(['users'], new URLSearchParams(leftList.query))
 
-/** Whom the last import has created, until the page is left: it can be undone later too. */
-export const lastImport: { users: readonly Selected[] } = { users: [] }
+const STORE = `fastify-users:${location.pathname}:import`
+/** Of a larger import more would have to be kept than browsers take. */
+const KEPT = 20_000
+
+function readImport (): readonly Selected[] {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(STORE) ?? '[]')
+    return Array.isArray(stored)
+      ? stored.map(([id, version]) =>
+        ({ id: String(id), name: String(id), status: 'active', version: Number(version) }))
+      : []
+  } catch {
+    return []
+  }
+}
+
+/** Whom the last import of this tab has created: it can be undone later too. Their ids say nothing of anybody. */
+export const lastImport = {
+  users: readImport(),
+  keep (users: readonly Selected[]): void {
+    lastImport.users = users
+    try {
+      const kept = users.length > KEPT ? [] : users.map(({ id, version }) => [id, version])
+      sessionStorage.setItem(STORE, JSON.stringify(kept))
+    } catch { /* The browser keeps nothing: it can be undone until the page is left. */ }
+  }
+}

@@ -172,7 +172,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
             if (isChanged) loaded.reload()
           }}
           onImported={(created) => {
-            lastImport.users = created
+            lastImport.keep(created)
             setImported(created)
           }}
           onUndo={() => {
@@ -187,7 +187,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           users={undone}
           onClose={(done) => {
             setUndone(null)
-            lastImport.users = imported.filter(({ id }) => done.every((each) => each.id !== id))
+            lastImport.keep(imported.filter(({ id }) => done.every((each) => each.id !== id)))
             setImported(lastImport.users)
             loaded.reload()
           }}

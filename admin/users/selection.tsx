@@ -57,7 +57,12 @@ export function selectionColumn<Row extends User> (
 }
 
 /** What is to be done with some users, after a question. */
-export interface Asked { kind: BulkKind, users: readonly Selected[] }
+export interface Asked {
+  kind: BulkKind
+  users: readonly Selected[]
+  /** True if it takes back what was just done: it is not asked about again. */
+  isUndo?: boolean
+}
 
 interface SelectionBarProps {
   selection: Selection
@@ -142,7 +147,9 @@ export function SelectionBar (props: SelectionBarProps) {
           </button>
           <span class='space' />
           {onExport !== undefined && (
-            <button type='button' onClick={() => onExport(users)}><Icon name='export' />{say('users.export')}</button>
+            <button type='button' onClick={() => onExport(users)}>
+              <Icon name='export' />{say('users.exportSelection')}
+            </button>
           )}
           {offers.map(({ kind, isOff, run }) => (
             <button
@@ -163,7 +170,8 @@ export function SelectionBar (props: SelectionBarProps) {
           key={asked.kind}
           kind={asked.kind}
           users={asked.users}
-          onUndo={(kind, users) => setAsked({ kind, users })}
+          isUndo={asked.isUndo === true}
+          onUndo={(kind, users) => setAsked({ kind, users, isUndo: true })}
           onClose={(done, meanwhile) => {
             setAsked(null)
             if (done.length + meanwhile.length === 0) return

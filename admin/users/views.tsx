@@ -52,7 +52,10 @@ export function Views ({ state, capabilities, onQuery }: ViewsProps) {
             <button
               type='button'
               aria-pressed={view === current}
-              onClick={() => onQuery(new URLSearchParams(view.query))}
+              onClick={({ currentTarget }) => {
+                currentTarget.closest('details')?.removeAttribute('open')
+                onQuery(new URLSearchParams(view.query))
+              }}
             >
               <bdi>{view.name}</bdi>
             </button>

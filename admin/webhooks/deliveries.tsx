@@ -91,7 +91,7 @@ export function Deliveries ({ webhook, onSettled }: DeliveriesProps) {
       <div class='tabs' role='group' aria-label={say('hooks.deliveries')}>
         {TABS.map((each) => (
           <button key={each} type='button' aria-pressed={each === tab} onClick={() => setTab(each)}>
-            {say(each === '' ? 'hooks.every' : `hooks.${each}`)}
+            {say(each === '' ? 'hooks.every' : `hooks.are.${each}`)}
           </button>
         ))}
       </div>

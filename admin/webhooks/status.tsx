@@ -51,7 +51,7 @@ export function DeliveryLine ({ delivery }: { delivery: Delivery }) {
   const next = nextAttemptAt === undefined ? '' : nextOf(nextAttemptAt)
   return (
     <span class='delivery'>
-      <span class={isSuccess ? 'dot' : 'badge bad'} title={sayResult(speech, last)}>
+      <span class={BADGES[status]} title={sayResult(speech, last)}>
         {last.status ?? sayResult(speech, last)}
       </span>
       <span class='muted'>

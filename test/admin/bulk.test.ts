@@ -57,7 +57,7 @@ pageTest('a deletion begins at Cancel, and the number of fifty is typed', async 
   await page.goto(`${origin}/admin/#/users?limit=50`)
   await page.getByLabel('Select User 0').check()
   await page.keyboard.press('d')
-  await dialog.getByText('Delete 1 user?').waitFor()
+  await dialog.getByText(/^Delete .+\?$/).waitFor()
   t.equal(await focused(), 'Cancel')
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })

@@ -85,7 +85,7 @@ pageTest('a bulk deletion can be stopped, and says what it has not done', async 
   await page.getByRole('button', { name: 'Select all 250 matching users' }).click()
   await page.getByText('250 users selected').waitFor()
   await until('the first action has the focus', async () =>
-    await focused(page) === 'Export CSV')
+    await focused(page) === 'Export selection')
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Type the number').fill('250')

@@ -238,6 +238,6 @@ export async function actOnRow (page: Page, of: string, action: string): Promise
 
 /** Chooses an action of the user that is shown. */
 export async function act (page: Page, name: string): Promise<void> {
-  await page.locator('main summary', { hasText: 'Actions' }).click()
+  await page.locator('main > .tools summary', { hasText: 'Actions' }).click()
   await page.getByRole('button', { name }).click()
 }
