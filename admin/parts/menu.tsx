@@ -37,6 +37,7 @@ function place (menu: HTMLDetailsElement): void {
 export function Menu (props: MenuProps) {
   const { label, side = 'start', hasActions = false, isInWindow = false, onToggle, children } = props
   const element = useRef<HTMLDetailsElement>(null)
+  const placedAt = useRef(0)
   useEffect(() => {
     let isSwallowed = false
     const close = (event: Event): void => {
@@ -56,7 +57,11 @@ export function Menu (props: MenuProps) {
     document.addEventListener('focusin', close)
     document.addEventListener('click', swallow, true)
     // Its place in the window is that of its row when it was opened.
-    const leave = (): void => { if (element.current?.open === true) element.current.open = false }
+    const leave = (): void => {
+      const { current } = element
+      // The scrolling that brought the button into view may end after the menu has opened.
+      if (current?.open === true && current.getBoundingClientRect().top !== placedAt.current) current.open = false
+    }
     if (isInWindow) {
       document.addEventListener('scroll', leave, true)
       addEventListener('resize', leave)
@@ -92,7 +97,10 @@ export function Menu (props: MenuProps) {
       ref={element}
       class={`menu ${side}${hasActions ? ' actions' : ''}`}
       onToggle={({ currentTarget }) => {
-        if (isInWindow && currentTarget.open) place(currentTarget)
+        if (isInWindow && currentTarget.open) {
+          place(currentTarget)
+          placedAt.current = currentTarget.getBoundingClientRect().top
+        }
         onToggle?.(currentTarget.open)
       }}
       onKeyDown={press}

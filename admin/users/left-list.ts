@@ -29,8 +29,9 @@ export const lastImport = {
   keep (users: readonly Selected[]): void {
     lastImport.users = users
     try {
-      const kept = users.length > KEPT ? [] : users.map(({ id, version }) => [id, version])
-      sessionStorage.setItem(STORE, JSON.stringify(kept))
+      sessionStorage.removeItem(STORE)
+      const kept = users.map(({ id, version }) => [id, version])
+      if (kept.length > 0 && kept.length <= KEPT) sessionStorage.setItem(STORE, JSON.stringify(kept))
     } catch { /* The browser keeps nothing: it can be undone until the page is left. */ }
   }
 }
