@@ -10,16 +10,16 @@ interface ReadOptions {
   signal: AbortSignal
 }
 
-/** The items of a list, page by page. */
+/** The items of a list, page by page, and whether these are all. */
 export async function readAll<Item> (
   client: Client, path: string, { filter = {}, limit, pages, signal }: ReadOptions
-): Promise<Item[]> {
+): Promise<{ items: Item[], isWhole: boolean }> {
   const items: Item[] = []
   for (let page = 1; page <= pages; page++) {
     const query = new URLSearchParams({ ...filter, limit: String(limit), page: String(page) })
     const { body } = await client.get<Listed<Item>>(`${path}?${query.toString()}`, { signal })
     items.push(...body.data)
-    if (items.length >= body.meta.total) break
+    if (items.length >= body.meta.total) return { items, isWhole: true }
   }
-  return items
+  return { items, isWhole: false }
 }

@@ -28,7 +28,7 @@ export function Columns ({ columns, rows, mapping, isOpen, labels, onMapping }: 
   return (
     <details open={isOpen}>
       <summary>{say('import.columns')}</summary>
-      <fieldset class='grid mapping'>
+      <fieldset class='grid'>
         <legend class='visually-hidden'>{say('import.columns')}</legend>
         {Object.entries(mapping).map(([member, from]) => (
           <SelectField

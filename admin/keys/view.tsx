@@ -192,6 +192,7 @@ export function KeysView ({ query }: { query: URLSearchParams }) {
         </Needs>
       </div>
       <KeyFilters narrowing={narrowing} onNarrowing={setNarrowing} />
+      {loaded.value?.isWhole === false && <p class='hint'>{say('pages.cut')}</p>}
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => total === 0
           ? <p class='empty' role='status'>{say(isNarrowed ? 'keys.noMatch' : 'keys.none')}</p>

@@ -1,7 +1,7 @@
 import { useSettings } from '../state/settings.ts'
 import { useSpeech } from '../state/texts.ts'
 
-/** The mark of the page, where the host has none of its own: three people. */
+/** The mark of the page, where the host has none of its own: a person. */
 function Mark () {
   return (
     <svg class='mark' viewBox='0 0 24 24' aria-hidden='true' focusable='false'>

@@ -56,7 +56,7 @@ export function Menu (props: MenuProps) {
     document.addEventListener('pointerdown', close)
     document.addEventListener('focusin', close)
     document.addEventListener('click', swallow, true)
-    // Its place in the window is that of its row when it was opened.
+    // A menu in the window does not move with its row, so it closes once the row does.
     const leave = (): void => {
       const { current } = element
       // The scrolling that brought the button into view may end after the menu has opened.

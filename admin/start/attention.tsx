@@ -27,7 +27,8 @@ export function FailingWebhooks ({ onFound }: AlarmProps) {
   const { say } = useSpeech()
   const { client, capabilities: { pageSize } } = useSession()
   const loaded = useLoad('webhooks', async (signal) =>
-    (await readAll<Webhook>(client, '/webhooks', { limit: pageSize.max, pages: PAGES, signal })).filter(isFailing))
+    (await readAll<Webhook>(client, '/webhooks', { limit: pageSize.max, pages: PAGES, signal }))
+      .items.filter(isFailing))
   useEffect(() => { if (loaded.value !== null) onFound(loaded.value.length) }, [loaded.value])
   return (
     <WhenLoaded loaded={loaded}>
@@ -57,7 +58,8 @@ export function ExpiringKeys ({ onFound }: AlarmProps) {
     const now = Date.now()
     const left = ({ expiresAt, revokedAt }: ApiKey): number =>
       revokedAt !== undefined || expiresAt === undefined ? Infinity : Date.parse(expiresAt) - now
-    return (await readAll<ApiKey>(client, '/api-keys', { limit: pageSize.max, pages: PAGES, signal }))
+    const { items } = await readAll<ApiKey>(client, '/api-keys', { limit: pageSize.max, pages: PAGES, signal })
+    return items
       .filter((apiKey) => left(apiKey) > 0 && left(apiKey) <= SOON_DAYS * DAY_MS)
       .sort((a, b) => left(a) - left(b))
   })

@@ -9,15 +9,15 @@ const GAP = 2
 /** Less would not be seen. */
 const LOWEST = 2
 
-/** The least round number that all bars fit below, which its half is a whole number of too. */
+/** A round number at the top of the axis: no bar is higher, and half of it is whole too. */
 function topOf (most: number): number {
   const size = 10 ** Math.floor(Math.log10(Math.max(1, most)))
   return [2, 4, 6, 8, 10, 20].map((each) => each * size).find((each) => each >= most) ?? most
 }
 
 /**
- * Bars of sign-ups: a picture, with a table for screen readers. A slider that nobody sees goes from bar to bar by the
- * keyboard, and Enter leads to the users of one, as a click does.
+ * Bars of sign-ups: a picture, with a table for screen readers. The arrow keys move an invisible slider from bar to
+ * bar, and Enter opens the users of a bar, as a click does.
  */
 export function Chart ({ label, signUps: { isByWeek, bars } }: { label: string, signUps: SignUps }) {
   const { say, day, span, number } = useSpeech()

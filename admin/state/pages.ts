@@ -17,9 +17,12 @@ interface PagesOptions<Item> {
   pick?: { by: string, isWanted: (item: Item) => boolean } | null
 }
 
+/** A page, and whether the whole list was looked at for it. */
+type Found<Item> = Listed<Item> & { isWhole: boolean }
+
 /** The pages of a list, with what a pager needs. */
 export function usePages<Item> (path: string, { sort = '', filter = {}, pick = null }: PagesOptions<Item> = {}): {
-  loaded: Loaded<Listed<Item>>
+  loaded: Loaded<Found<Item>>
   pager: {
     page: number
     limit: number
@@ -31,20 +34,20 @@ export function usePages<Item> (path: string, { sort = '', filter = {}, pick = n
   const { client, capabilities: { pageSize: { max } }, capabilities } = useSession()
   const sizes = pageSizes(capabilities)
   const asked = { ...(sort !== '' && { sort }), ...filter }
-  const narrowing = new URLSearchParams({ ...asked, '': pick?.by ?? '' }).toString()
+  const narrowing = JSON.stringify([asked, pick?.by])
   const [at, setAt] = useState({ page: 1, narrowing })
   const page = at.narrowing === narrowing ? at.page : 1
   const setPage = (page: number): void => setAt({ page, narrowing })
   const [limit, setLimit] = useState(sizes[0] ?? max)
-  const loaded = useLoad(`${path} ${narrowing} ${page} ${limit}`, async (signal): Promise<Listed<Item>> => {
+  const loaded = useLoad(`${path} ${narrowing} ${page} ${limit}`, async (signal): Promise<Found<Item>> => {
     if (pick === null) {
       const query = new URLSearchParams({ page: String(page), limit: String(limit), ...asked })
-      return (await client.get<Listed<Item>>(`${path}?${query.toString()}`, { signal })).body
+      return { ...(await client.get<Listed<Item>>(`${path}?${query.toString()}`, { signal })).body, isWhole: true }
     }
-    const all = await readAll<Item>(client, path, { filter: asked, limit: max, pages: PAGES, signal })
-    const wanted = all.filter(pick.isWanted)
+    const { items, isWhole } = await readAll<Item>(client, path, { filter: asked, limit: max, pages: PAGES, signal })
+    const wanted = items.filter(pick.isWanted)
     const from = (page - 1) * limit
-    return { data: wanted.slice(from, from + limit), meta: { page, limit, total: wanted.length } }
+    return { data: wanted.slice(from, from + limit), meta: { page, limit, total: wanted.length }, isWhole }
   })
   return {
     loaded,

@@ -39,8 +39,8 @@ export interface Speech {
 
 /** How many midnights, in the person's time zone, lie between now and a moment. */
 export function daysUntil (moment: string): number {
-  const [from, to] = [new Date(), new Date(moment)].map((date) => date.setHours(0, 0, 0, 0)).map(Number)
-  return Math.round(((to ?? 0) - (from ?? 0)) / 1000 / DAY)
+  const midnightOf = (date: Date): number => date.setHours(0, 0, 0, 0)
+  return Math.round((midnightOf(new Date(moment)) - midnightOf(new Date())) / 1000 / DAY)
 }
 
 /** The language as the person has it: dates are not the same in every country that speaks it. */

@@ -99,6 +99,7 @@ function DeletedTable () {
           onValue={setSearched}
         />
       </div>
+      {loaded.value?.isWhole === false && <p class='hint'>{say('pages.cut')}</p>}
       <WhenLoaded loaded={loaded}>
         {({ data, meta: { total } }) => (
           <div ref={box}>

@@ -42,10 +42,10 @@ export async function * exported (
   }
 }
 
-/** As many users are named in one request. */
+/** The API takes at most this many ids in one request. */
 const NAMED_TOGETHER = 100
 
-/** What asks for exactly these users, in as many requests as they need. */
+/** The filters of the requests that export these users. */
 export function namedFilters (users: readonly Selected[]): Array<Record<string, string>> {
   const ids = users.map(({ id }) => id)
   return Array.from({ length: Math.ceil(ids.length / NAMED_TOGETHER) }, (_, i) =>
@@ -60,11 +60,11 @@ export async function * exportedInParts (
   signal: AbortSignal
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (const [i, filter] of filters.entries()) {
-    let hasHeader = i > 0 && format === 'csv'
+    let isInHeader = i > 0 && format === 'csv'
     for await (const bytes of exported(client, filter, format, signal)) {
-      const end = hasHeader ? bytes.indexOf(LINE_FEED) + 1 : 0
-      if (end > 0) hasHeader = false
-      if (!hasHeader) yield bytes.subarray(end)
+      const end = isInHeader ? bytes.indexOf(LINE_FEED) + 1 : 0
+      if (end > 0) isInHeader = false
+      if (!isInHeader) yield bytes.subarray(end)
     }
   }
 }

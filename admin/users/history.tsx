@@ -47,13 +47,13 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
   const mayUndo = can('users:write') && can('users:read')
   const isOff = isBusy || loaded.isLoading || !isSettled
 
-  /** Takes back what was just set back, which is the latest event by now. */
-  const undoLatest = (version: string | null): Promise<void> => run(async () => {
-    const { body: { data: [latest] } } =
-      await client.get<Listed<LoggedEvent>>(`/users/${user.id}/events?limit=1`)
-    onStored(await client.send<User>('POST', `/users/${user.id}/revert`, {
-      body: { event: latest?.id ?? '' }, headers: { 'if-match': version ?? '*' }
-    }))
+  /** Takes back what was just set back. Of a change with two events the earlier one has all of it. */
+  const undoLatest = ({ body: { version }, etag }: Answer<User>): Promise<void> => run(async () => {
+    const { body: { data } } = await client.get<Listed<LoggedEvent>>(`/users/${user.id}/events?limit=2`)
+    const change = data.findLast((event) => event.data['version'] === version)
+    if (change === undefined) return onChanged()
+    const headers = { 'if-match': etag ?? '*' }
+    onStored(await client.send<User>('POST', `/users/${user.id}/revert`, { body: { event: change.id }, headers }))
   })
 
   const undo = (event: LoggedEvent): void => {
@@ -67,7 +67,7 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
         undone.current = event.id
         onStored(answer)
         notify(say('user.reverted', { fields: changedLabels(event, capabilities, speech) }), {
-          action: { label: say('page.undo'), run: () => undoLatest(answer.etag) }
+          action: { label: say('page.undo'), run: () => undoLatest(answer) }
         })
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 412) throw error
@@ -99,7 +99,7 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
               action={(event) => (
                 <>
                   {mayUndo && canUndo(event, user) && (
-                    <button type='button' class='small' aria-disabled={isOff} onClick={() => undo(event)}>
+                    <button type='button' aria-disabled={isOff} onClick={() => undo(event)}>
                       {say('user.revert')}
                     </button>
                   )}

@@ -8,7 +8,7 @@ export const leftList = { query: '', box: 0, page: 0 }
 export const listHref = (): string => hrefOf(['users'], new URLSearchParams(leftList.query))
 
 const STORE = `fastify-users:${location.pathname}:import`
-/** Of a larger import more would have to be kept than browsers take. */
+/** Browsers store about 5 MB for a tab, which the ids of larger imports might exceed. */
 const KEPT = 20_000
 
 function readImport (): readonly Selected[] {

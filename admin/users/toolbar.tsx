@@ -101,7 +101,7 @@ export function Toolbar (props: ToolbarProps) {
             {onUndoImport !== undefined && (
               <Menu label={<span class='visually-hidden'>{say('import.last')}</span>} side='end' hasActions>
                 <button type='button' class='danger' onClick={onUndoImport}>
-                  <Icon name='restore' />{say('import.undoLast')}
+                  <Icon name='restore' />{say('import.undo')}
                 </button>
               </Menu>
             )}

@@ -145,7 +145,7 @@ export const english = {
   'tenants.find': 'Find a tenant',
 
   'views.title': 'Views',
-  'views.none': 'A view keeps the search, filters, order and columns of this list in this browser.',
+  'views.none': 'Keeps search, filters, order and columns in this browser.',
   'views.name': 'Save this list as',
   'views.save': 'Save',
   'views.remove': 'Remove the view {name}',
@@ -153,6 +153,7 @@ export const english = {
   'pages.navigation': 'Pages',
   'pages.range': '{from}–{to} of {total}',
   'pages.none': 'None of {total}',
+  'pages.cut': 'Not all of the list was searched.',
   'pages.previous': 'Previous page',
   'pages.next': 'Next page',
   'pages.last': 'Go to the last page',
@@ -322,9 +323,8 @@ export const english = {
   'import.noColumn': 'none',
   'import.ignored': 'Columns that are not imported: {columns}',
   'import.saveRefused': 'Save the refused lines',
-  'import.undo': 'Undo: delete the users that were created…',
+  'import.undo': 'Undo the import: delete the new users…',
   'import.last': 'The last import',
-  'import.undoLast': 'Undo the last import: delete the users that it created…',
   'import.stopped': 'Stopped. The users imported so far are kept.',
   'import.leave': 'The users are still being imported. Leave anyway?',
 

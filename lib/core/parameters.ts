@@ -31,13 +31,19 @@ export function integerParameter (minimum: number, maximum: number, usual: numbe
   }
 }
 
+/** One of several words, or none. */
+export function wordParameter (words: readonly string[], description: string): Parameter {
+  const fault = { code: 'choice', detail: `must be ${words.join(' or ')}` }
+  return {
+    schema: { type: 'string', enum: words, description },
+    problem: (value) => words.some((word) => word === value) ? null : fault
+  }
+}
+
 /** One of several words; the first is the default. */
 export function choiceParameter (choices: readonly string[], description: string): Parameter {
-  const fault = { code: 'choice', detail: `must be ${choices.join(' or ')}` }
-  return {
-    schema: { type: 'string', enum: choices, default: choices[0], description },
-    problem: (value) => choices.some((choice) => choice === value) ? null : fault
-  }
+  const { schema, problem } = wordParameter(choices, description)
+  return { schema: { ...schema, default: choices[0] }, problem }
 }
 
 /** `true` or `false`; false by default. */

@@ -79,10 +79,13 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
     on,
     publish (type, data, { actor, requestId }, recorded) {
       if (listeners[type].size === 0) return
-      const { id, timestamp } = recorded ?? { id: newId('evt'), timestamp: new Date().toISOString() }
+      const { id, timestamp, reverts }: Pick<NewEvent, 'id' | 'timestamp' | 'reverts'> =
+        recorded ?? { id: newId('evt'), timestamp: new Date().toISOString() }
       const tenant = 'tenant' in data ? data.tenant : undefined
       const own = { id, type, timestamp, data: deepFreeze(structuredClone(data)), actor, requestId }
-      const event = tenant === undefined ? own : { ...own, tenant }
+      const event = {
+        ...own, ...(tenant !== undefined && { tenant }), ...(reverts !== undefined && { reverts })
+      }
       Object.freeze(event)
       for (const listener of listeners[type]) setImmediate(deliver, event, listener)
     }

@@ -33,6 +33,8 @@ interface EventOf<Type, Data> extends Context {
   readonly data: Readonly<Data>
   /** The tenant of the user, key or webhook. Absent: it belongs to none. */
   readonly tenant?: string
+  /** The id of the event whose change this one reverts. Absent: it reverts none. */
+  readonly reverts?: string
 }
 
 /** A change that has been committed. Its `type` says what `data` is. */
@@ -63,8 +65,6 @@ export type LoggedEvent<Type extends EventType = EventType, Fields = UserFields>
     readonly before?: Each extends UserChangeType
       ? Readonly<Partial<LoggedValues<Fields> & Pick<User<Fields>, 'status'>>>
       : never
-    /** The id of the event whose change is undone. Absent: it is no reversal. */
-    readonly reverts?: string
   }
 }[Type]
 

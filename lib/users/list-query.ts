@@ -5,7 +5,7 @@ import { USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX } from '../core/limits.ts'
 import { type PageSize, pagingParameters, type PagingQuery } from '../core/paging.ts'
 import {
-  flagParameter, type Parameter, parameterFaults, type Parameters, searchParameter
+  flagParameter, type Parameter, parameterFaults, type Parameters, searchParameter, wordParameter
 } from '../core/parameters.ts'
 import { checkEmail } from '../core/text.ts'
 import { searchedWords } from '../core/words.ts'
@@ -40,10 +40,7 @@ const email: Parameter = {
 const q = searchParameter('Only users for whom each word given here begins a word of the name, the address or a ' +
   'searchable field. Order, case and accents do not matter.')
 
-const status: Parameter = {
-  schema: { type: 'string', enum: STATUSES, description: 'Only users with this status.' },
-  problem: (value) => isStatus(value) ? null : { code: 'choice', detail: `must be ${STATUSES.join(' or ')}` }
-}
+const status = wordParameter(STATUSES, 'Only users with this status.')
 
 /** Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. */
 export function userListParameters (size: PageSize, filters: ReadonlyMap<string, Parameter>): Parameters {

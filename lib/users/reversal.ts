@@ -140,6 +140,7 @@ export function createReversal (parts: ReversalParts) {
       [...priorFaults, ...writeOptionsFaults(options), ...idempotencyKeyFaults(idempotencyKey)], checked
     )
     const { eventId } = checked
+    const reversal = { ...made, reverts: eventId }
     if (!isUserId(id)) throw userNotFound()
     await requirePrecondition(id, options, tenant)
     const event = await fromStorage(() => repository.events.find(eventId))
@@ -160,12 +161,13 @@ export function createReversal (parts: ReversalParts) {
       },
       updatedAt: new Date().toISOString(),
       guard: guardOf(options),
-      event: { ...made, reverts: eventId }
+      event: reversal
     }, scopeOf(call), idempotency)
     if (refusal !== null && outcome.code === 'refused') throw refusal
     const { user, changed, types } = doneOf(outcome)
     if (!changed || replayed) return { user, replayed }
-    for (const [type, recorded] of publishedTypes('user.updated', types, made)) publish(type, user, context, recorded)
+    const published = publishedTypes('user.updated', types, reversal)
+    for (const [type, recorded] of published) publish(type, user, context, recorded)
     return { user, replayed }
   }
 }

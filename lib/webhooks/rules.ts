@@ -6,7 +6,7 @@ import type { Fault } from '../core/fault.ts'
 import { EVENT_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { OVERLAP_MAX, WEBHOOK_TYPES_MAX, WEBHOOK_URL_MAX } from '../core/limits.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
-import { choiceParameter, parameterFaults, type Parameters } from '../core/parameters.ts'
+import { parameterFaults, type Parameters, wordParameter } from '../core/parameters.ts'
 import { checkName } from '../core/text.ts'
 import { Type } from '../core/typebox.ts'
 import { TYPE_FILTERS } from '../events/rules.ts'
@@ -143,9 +143,13 @@ const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies 
 /** Declares the parameters of the list of deliveries. */
 export function deliveriesParameters (size: PageSize): Parameters {
   const { page, limit } = pagingParameters(size, WEBHOOK_ID)
-  const { schema: { default: _any, ...schema }, problem } =
-    choiceParameter(DELIVERY_STATUSES, 'Only deliveries with this status; `pending`: still to be sent or retried.')
-  return { page, limit, status: { schema, problem } }
+  return {
+    page,
+    limit,
+    status: wordParameter(
+      DELIVERY_STATUSES, 'Only deliveries with this status; `pending`: still to be sent or retried.'
+    )
+  }
 }
 
 type Query = Readonly<Record<string, unknown>>

@@ -61,7 +61,7 @@ pageTest('imports a file after it was checked, and can take back what it made', 
   await dialog.getByText('1 created, 1 changed, 0 left as they are, 4 refused.').waitFor()
   t.equal(await focused(page), '1 created, 1 changed, 0 left as they are, 4 refused.')
   t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada King', 7], ['Bob', 5]])
-  await dialog.getByRole('button', { name: 'Undo: delete the users that were created…' }).click()
+  await dialog.getByRole('button', { name: 'Undo the import: delete the new users…' }).click()
   const question = page.getByRole('dialog')
   await question.getByLabel('Type the number of users').fill('1')
   await question.getByRole('button', { name: 'Delete' }).click()

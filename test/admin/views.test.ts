@@ -75,10 +75,27 @@ pageTest('undoes what one row has begun, and an import after its dialog is close
   await page.getByText('3 users', { exact: true }).waitFor()
   await page.reload()
   await page.locator('summary', { hasText: 'The last import' }).click()
-  await page.getByRole('button', { name: 'Undo the last import' }).click()
+  await page.getByRole('button', { name: 'Undo the import' }).click()
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('1 user', { exact: true }).waitFor()
   t.equal(await page.locator('summary', { hasText: 'The last import' }).count(), 0)
+})
+
+pageTest('takes back a reversal as a whole, of the status too', async (t) => {
+  const { users, enter } = await adminHost(t)
+  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
+  await users.update(id, { name: 'Eve', status: 'suspended', statusReason: 'left' })
+  const stored = async () => {
+    const { name, status, statusReason } = await users.get(id)
+    return [name, status, statusReason]
+  }
+  const page = await enter(`#/users/${id}`)
+  await page.locator('.timeline > li', { hasText: 'Name: Ada → Eve' }).getByRole('button', { name: 'Undo' }).click()
+  await page.getByText(/^The change was undone/).waitFor()
+  t.strictSame(await stored(), ['Ada', 'active', null])
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { name: 'Eve', level: 1 }).waitFor()
+  t.strictSame(await stored(), ['Eve', 'suspended', 'left'])
 })
 
 pageTest('leads to whoever has an address already', async (t) => {

@@ -73,7 +73,9 @@ for (const { name, skip, create } of databases) {
     t.equal(await app.users.isActive(id), true)
 
     await cli('delete', id)
-    t.match(await cli('purge', id, '--erase', '--yes'), { code: 0, out: /is purged, and the user’s values are erased/ })
+    t.match(await cli('purge', id, '--erase', '--yes'), {
+      code: 0, out: /is purged, and the user’s values are erased/
+    })
     t.strictSame(await cli('deleted'), { code: 0, out: '', err: '' })
     const { data } = await app.users.events.ofUser(id)
     t.strictSame(data.map(({ type, data }) => [type, Object(data).name]),

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { test, type Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { testApp, type TestAppOptions } from '../helpers/app.ts'
+import { until } from '../helpers/until.ts'
 
 const NOBODY = 'evt_01h455vb4pex5vsknk084sn02q'
 const text = Type.Optional(Type.String())
@@ -59,6 +60,8 @@ test('a reversal sets back what the event changed, and nothing else', async (t) 
   ], 'it is reverted')
 
   // The later event of the change has the status alone.
+  const heard: unknown[] = []
+  app.users.events.on('user.activated', ({ reverts }) => { heard.push(reverts) })
   t.match(await revert(id, suspended), { status: 'active', statusReason: null, plan: 'free', etag: '"8"' })
   t.equal(await app.users.isActive(id), true)
   const { data: [last] } = await app.users.events.ofUser(id, { limit: 1 })
@@ -68,6 +71,8 @@ test('a reversal sets back what the event changed, and nothing else', async (t) 
     data: { version: 8 },
     reverts: suspended
   })
+  await until('listeners in process know too', () => heard.length === 1)
+  t.strictSame(heard, [suspended])
   t.match(await revert(id, await latest(id)), { status: 'suspended', statusReason: 'late', etag: '"9"' },
     'a reversal can be reverted')
   t.match(await app.users.revert(id, await latest(id)), { status: 'active', version: 10 })
