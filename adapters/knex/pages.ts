@@ -3,12 +3,18 @@ import type { Dialect } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import type { Condition } from './dialects/value-sql.ts'
 import type { Column } from './tables/columns.ts'
+import type { Names } from './tables/names.ts'
 import { type Row, unpacked } from './tables/rows.ts'
 
 /** The condition of a page of what one tenant has; null: of everything. */
 export function ofTenant ({ tenant }: Pick<TenantPageRequest, 'tenant'>): Condition | null {
   // The second part lets the planner use the partial indexes.
   return tenant === undefined ? null : { sql: "tenant = ? AND tenant <> ''", values: [tenant] }
+}
+
+/** The condition of the members of a group. */
+export function ofGroup ({ memberships }: Names, group: string): Condition {
+  return { sql: `id IN (SELECT member FROM ${memberships} WHERE group_id = ?)`, values: [group] }
 }
 
 /** An order in SQL, and the comparison of an id with one that precedes it. */
@@ -53,6 +59,22 @@ export function pageStatement (
   const rows = `SELECT * FROM ${table}${pageWhere} ORDER BY id ${direction} LIMIT ${limitValue} OFFSET ${offsetValue}`
   const total = `(SELECT count(*) FROM ${table}${countWhere})`
   return { sql: `SELECT ${total} AS total, ${dialect.packed(columns, rows)} AS items`, params }
+}
+
+/** The statement that reads a page of the members of a group: it looks up the users of the page alone. */
+export function membersStatement (
+  dialect: Dialect, { users, userGroups, memberships }: Names, columns: readonly Column[], group: string,
+  { order, limit, from }: PageRequest
+): Statement {
+  const { params, numbered, limit: placed } = createValues(dialect)
+  const [direction, follows] = directionOf(order)
+  const total = `(SELECT members FROM ${userGroups} WHERE ${numbered({ sql: 'id = ?', values: [group] })})`
+  const conditions = [{ sql: 'group_id = ?', values: [group] }]
+  if ('after' in from) conditions.push({ sql: `member ${follows} ?`, values: [from.after] })
+  const page = `SELECT member FROM ${memberships}${whereOf(conditions.map(numbered))} ORDER BY member ${direction} ` +
+    `LIMIT ${placed(limit)} OFFSET ${placed('offset' in from ? from.offset : 0)}`
+  const rows = `SELECT u.* FROM (${page}) AS m JOIN ${users} AS u ON u.id = m.member ORDER BY u.id ${direction}`
+  return { sql: `SELECT coalesce(${total}, 0) AS total, ${dialect.packed(columns, rows)} AS items`, params }
 }
 
 /** Which part of a walk by key: at most `limit` rows behind an id, or from the beginning. */

@@ -7,7 +7,7 @@ import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Statement } from './drivers/driver.ts'
-import { ofTenant, pageOfFew, pageStatement, searchStatement, toPage } from './pages.ts'
+import { membersStatement, ofGroup, ofTenant, pageOfFew, pageStatement, searchStatement, toPage } from './pages.ts'
 import type { Condition } from './dialects/value-sql.ts'
 import { fieldIs } from './schema/field-indexes.ts'
 import { sortedStatement, toSortedPage } from './sorted-pages.ts'
@@ -31,7 +31,7 @@ function hasWords ({ contains }: Dialect, lists: ReadonlyArray<Words>): Conditio
  * search are compared with those of each. Otherwise the index of the words finds them.
  */
 export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter, isWalk: boolean): Condition | null {
-  const { emailKey, words, fields, status } = filter
+  const { emailKey, words, fields, status, group } = filter
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
   if (words !== null) {
@@ -39,6 +39,7 @@ export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter,
     parts.push(isWalk ? hasWords(dialect, words) : { sql: has(names), values: [query(words)] })
   }
   if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
+  if (group !== undefined) parts.push(ofGroup(names, group))
   parts.push(...otherConditions(dialect, filter))
   const belongs = ofTenant(filter)
   if (belongs !== null) parts.push(belongs)
@@ -47,8 +48,8 @@ export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter,
 }
 
 /** False if no stored text can match: a database stores no NUL and no lone surrogate, and refuses both. */
-export function canMatch ({ emailKey, words, fields, tenant }: UserFilter): boolean {
-  const texts = [emailKey, ...words?.flat() ?? [], tenant, ...Object.values(fields)]
+export function canMatch ({ emailKey, words, fields, tenant, group }: UserFilter): boolean {
+  const texts = [emailKey, ...words?.flat() ?? [], tenant, group, ...Object.values(fields)]
   // No tenant has an empty name. In the table of counts, the empty name stands for all users.
   return tenant !== '' && texts.every((text) => typeof text !== 'string' || isStorable(text))
 }
@@ -146,16 +147,22 @@ export function userLists (
 
   return async (filter, page) => {
     if (!canMatch(filter)) return { items: [], total: 0 }
-    const { emailKey, words, fields, status, tenant } = filter
+    const { emailKey, words, fields, status, tenant, group } = filter
     const byFields = Object.keys(fields).length > 0 || hasOthers(filter)
-    const isFiltered = byFields || words !== null || emailKey !== null || status !== undefined
+    const isListed = byFields || words !== null || emailKey !== null || status !== undefined
+    const isFiltered = isListed || group !== undefined
+    if (page.sort === undefined && group !== undefined && !isListed && tenant === undefined) {
+      const { sql, params } = membersStatement(dialect, names, USER_COLUMNS, group, page)
+      return toPage(await read(sql, params, { keepPlan: true }), USER_COLUMNS, toUser)
+    }
     if (page.sort === undefined && !isFiltered) return pageOfAll(tenant === undefined ? page : { ...page, tenant })
     const found = conditionOf(dialect, names, filter, false)
     if (page.sort !== undefined) return sortedPage(found, page, !isFiltered, tenant)
-    const alone = !byFields && words === null && status === undefined
+    const alone = !byFields && words === null && status === undefined && group === undefined
     if (alone && emailKey !== null) return pageOfEmail(emailKey, tenant, page)
     const walked = words === null ? null : conditionOf(dialect, names, filter, true)
-    const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined && status === undefined
+    const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined &&
+      status === undefined && group === undefined
     const ofWords = isSearch ? dialect.words.numbers?.(names) ?? null : null
     const numbers = found === null || ofWords === null ? null : { sql: ofWords, values: found.values }
     const { sql, params } = found === null || walked === null

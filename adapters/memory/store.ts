@@ -1,8 +1,8 @@
 import { READ_PART_MAX } from '../../lib/core/limits.ts'
-import { isSameRecord } from '../../lib/storage/selection.ts'
+import { isSameRecord, membershipId } from '../../lib/storage/selection.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type {
-  CollectionName, Outcome, PageRequest, RowWrite, Storage, Unit, UserFilter, UserRecord, UserSort
+  CollectionName, Outcome, PageRequest, RowWrite, Storage, Stored, Unit, UserFilter, UserRecord, UserSort
 } from '../../lib/storage/storage.ts'
 import { MemoryEvents } from './event-log.ts'
 import { pageOf, type Positions, positionsOf } from './positions.ts'
@@ -28,18 +28,40 @@ export function memory (): Storage {
     keyUses: new Table<'keyUses'>(),
     webhooks: new Table<'webhooks'>(),
     deliveries: new Table<'deliveries'>(),
+    userGroups: new Table<'userGroups'>('nameKey'),
+    memberships: new Table<'memberships'>(),
     idempotency: new Table<'idempotency'>(),
     marks: new Table<'marks'>()
   }
   const tables: Tables = { users, ...others }
   const listed: { [Name in Exclude<CollectionName, 'users'>]: Table<Name> } = others
   /** The collections whose rows go with one. */
-  const parts = { users: others.idempotency, apiKeys: others.keyUses, webhooks: others.deliveries }
-  const owners = { idempotency: users, keyUses: others.apiKeys, deliveries: others.webhooks }
-  const partsOf = (name: CollectionName) =>
-    name === 'users' || name === 'apiKeys' || name === 'webhooks' ? parts[name] : null
-  const ownersOf = (name: CollectionName) =>
-    name === 'idempotency' || name === 'keyUses' || name === 'deliveries' ? owners[name] : null
+  const parts = new Map<CollectionName, { dropOf (id: string): () => void }>([
+    ['users', others.idempotency], ['apiKeys', others.keyUses], ['webhooks', others.deliveries],
+    ['userGroups', others.memberships]
+  ])
+  const owners = new Map<CollectionName, { present (id: string): Stored | null }>([
+    ['idempotency', users], ['keyUses', others.apiKeys], ['deliveries', others.webhooks],
+    ['memberships', others.userGroups]
+  ])
+  const memberships = {
+    isThere: (id: string): boolean => others.memberships.present(id) !== null,
+    /** Those of a group: their order is that of its users. */
+    of (group: string): Positions<string> {
+      const rows = others.memberships.of(group)
+      return {
+        size: rows.size,
+        rank: (key) => rows.rank(membershipId(group, key)),
+        range: (start, count) => rows.range(start, count).map(({ row }) => row.record.member)
+      }
+    }
+  }
+
+  /** True if a membership would be without its user. */
+  function partsMember (name: CollectionName, put: { record: object } | null, id: string): boolean {
+    if (name === 'memberships') return put !== null && users.present(String(Reflect.get(put.record, 'member'))) === null
+    return name === 'users' && put === null && others.memberships.having('member', id).size > 0
+  }
 
   /** Makes a write, or says why not. Gives what undoes it; null: it is the last one, and need not be undone. */
   function make<Name extends CollectionName> (
@@ -47,14 +69,14 @@ export function memory (): Storage {
   ): { undo: (() => void) | null } | Refusal | { code: 'changed' } {
     const table = tables[name]
     const id = put?.record.id ?? was?.record.id ?? ''
-    if (!isSameRecord(table.present(id), was?.record ?? null)) return { code: 'changed' }
+    if (!isSameRecord(table.present(id), was?.record ?? null) || partsMember(name, put, id)) return { code: 'changed' }
     if (put !== null) {
-      if (put.of !== null && ownersOf(name)?.present(put.of) === null) return { code: 'changed' }
+      if (put.of !== null && owners.get(name)?.present(put.of) === null) return { code: 'changed' }
       const refusal = table.refusalOf(put)
       if (refusal !== null) return refusal
     }
     const before = isLast ? null : table.find({ id })
-    const undoParts = put === null ? partsOf(name)?.dropOf(id) ?? noMore : noMore
+    const undoParts = put === null ? parts.get(name)?.dropOf(id) ?? noMore : noMore
     if (put === null) table.drop(id)
     else table.put(put)
     if (isLast) return { undo: null }
@@ -85,7 +107,7 @@ export function memory (): Storage {
 
   function found (filter: UserFilter): Positions<UserEntry> | null {
     users.indexFields({ filterable: [filter.fields, filter.anyOf ?? {}].flatMap(Object.keys) })
-    return users.matching(filter)
+    return users.matching(filter, memberships)
   }
 
   /** Records are replaced, never changed, so a list of them is a snapshot. */

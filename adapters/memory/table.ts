@@ -38,9 +38,12 @@ export interface RowTable<Of extends CollectionName> {
 
 export type Refusal = Omit<Outcome & { code: 'taken' }, 'at'>
 
+/** A member that no two rows have the same value of: of all, or of those of a tenant. */
+const UNIQUE = { start: '', nameKey: 'in its tenant' } as const
+
 /** The rows of a collection in memory, with an index of each member that was asked for. */
 export class Table<Of extends Name> implements RowTable<Of> {
-  readonly #unique: string | null
+  readonly #unique: keyof typeof UNIQUE | null
   readonly #entries = new Map<string, Entry<Of>>()
   readonly #ordered = new SortedMap<Entry<Of>>()
   readonly #ofTenant = new Groups<Entry<Of>>()
@@ -48,9 +51,15 @@ export class Table<Of extends Name> implements RowTable<Of> {
   readonly #idOfUnique = new Map<string, string>()
   readonly #byMember = new Map<string, { ordered: SortedMap<Entry<Of>>, groups: Groups<Entry<Of>> }>()
 
-  /** `unique`: a member that no two rows have the same value of. */
-  constructor (unique: string | null = null) {
+  constructor (unique: keyof typeof UNIQUE | null = null) {
     this.#unique = unique
+  }
+
+  /** The unique value of a row; null: the collection has none. */
+  #uniqueIn (row: Row<Of>): string | null {
+    if (this.#unique === null) return null
+    const value = valueOf(row, this.#unique) ?? ''
+    return UNIQUE[this.#unique] === '' ? value : `${row.record.tenant ?? ''}/${value}`
   }
 
   present (id: string): Stored | null {
@@ -64,8 +73,8 @@ export class Table<Of extends Name> implements RowTable<Of> {
 
   refusalOf (row: Row<Of>): Refusal | null {
     if (this.#unique === null) return null
-    const holder = this.#idOfUnique.get(valueOf(row, this.#unique) ?? '')
-    return holder === undefined || holder === row.record.id ? null : { code: 'taken', member: 'start' }
+    const holder = this.#idOfUnique.get(this.#uniqueIn(row) ?? '')
+    return holder === undefined || holder === row.record.id ? null : { code: 'taken', member: this.#unique }
   }
 
   put (given: Row<Of>): void {
@@ -77,7 +86,8 @@ export class Table<Of extends Name> implements RowTable<Of> {
     this.#ordered.set(id, entry)
     this.#ofTenant.add(tenant, entry)
     if (row.of !== null) this.#ofRow.add(row.of, entry)
-    if (this.#unique !== null) this.#idOfUnique.set(valueOf(row, this.#unique) ?? '', id)
+    const unique = this.#uniqueIn(row)
+    if (unique !== null) this.#idOfUnique.set(unique, id)
     for (const member of this.#byMember.keys()) this.#enter(member, entry)
   }
 
@@ -89,7 +99,7 @@ export class Table<Of extends Name> implements RowTable<Of> {
     this.#ordered.delete(id)
     this.#ofTenant.delete(row.record.tenant ?? '', entry)
     if (row.of !== null) this.#ofRow.delete(row.of, entry)
-    if (this.#unique !== null) this.#idOfUnique.delete(valueOf(row, this.#unique) ?? '')
+    this.#idOfUnique.delete(this.#uniqueIn(row) ?? '')
     for (const [member, { ordered, groups }] of this.#byMember) {
       const value = valueOf(row, member)
       if (value === null) continue
@@ -104,6 +114,16 @@ export class Table<Of extends Name> implements RowTable<Of> {
     const rows = group.range(0, group.size).map(({ row }) => row)
     for (const { record } of rows) this.drop(record.id)
     return () => rows.forEach((row) => this.put(row))
+  }
+
+  /** The rows that belong to one. */
+  of (id: string): Positions<Entry<Of>> {
+    return this.#ofRow.get(id)
+  }
+
+  /** The rows whose member has this value. */
+  having (member: string, value: string): Positions<Entry<Of>> {
+    return this.#withValues(member, [value])
   }
 
   /** The tenants that have rows. */

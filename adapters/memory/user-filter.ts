@@ -6,6 +6,13 @@ import { type Positions, positionsOf } from './positions.ts'
 import type { PrefixIndex } from './prefix-index.ts'
 import type { UserEntry } from './user-entry.ts'
 
+/** Who is in which group. */
+export interface Memberships {
+  isThere (id: string): boolean
+  /** The ids of the users of a group. */
+  of (group: string): Positions<string>
+}
+
 /** The indexes that filters use. */
 export interface UserIndexes {
   /** Those with this e-mail key: at most one of each tenant. */
@@ -15,6 +22,7 @@ export interface UserIndexes {
   /** Those of these ids who are there. */
   byIds (ids: readonly string[]): Positions<UserEntry>
   all (): UserEntry[]
+  memberships: Memberships
   byWord: PrefixIndex<UserEntry>
   byField: FieldIndex<UserEntry>
 }
@@ -43,9 +51,23 @@ function byEmailKeys (
   return positionsOf(found.flatMap((each) => each.range(0, each.size)).sort((a, b) => a.id < b.id ? -1 : 1))
 }
 
+/** The users of a group, read as they are asked for. */
+function ofGroup (group: string, { memberships, byIds }: UserIndexes): Positions<UserEntry> {
+  const members = memberships.of(group)
+  const entries = (ids: readonly string[]): UserEntry[] => {
+    const found = byIds(ids)
+    return found.range(0, found.size)
+  }
+  return {
+    size: members.size,
+    rank: (key) => members.rank(key),
+    range: (start, count) => entries(members.range(start, count))
+  }
+}
+
 /** The matches of each condition of a filter. */
 function partsOf (
-  { emailKey, words, fields, status, tenant, ids, emailKeys, anyOf = {} }: UserFilter,
+  { emailKey, words, fields, status, tenant, group, ids, emailKeys, anyOf = {} }: UserFilter,
   indexes: UserIndexes
 ): Array<Positions<UserEntry>> {
   const parts = Object.entries(fields).map(([name, value]) => indexes.byField.matching(name, value))
@@ -56,6 +78,7 @@ function partsOf (
   if (emailKey !== null) parts.push(indexes.byEmailKey(emailKey, tenant))
   if (status !== undefined) parts.push(indexes.byStatus(status))
   if (tenant !== undefined) parts.push(indexes.byTenant(tenant))
+  if (group !== undefined) parts.push(ofGroup(group, indexes))
   return parts
 }
 
@@ -70,5 +93,6 @@ export function matching (filter: UserFilter, indexes: UserIndexes): Positions<U
   const [first = isBounded ? positionsOf(indexes.all()) : undefined, ...others] = parts
   if (first === undefined) return null
   if (others.length === 0 && !isBounded) return first
-  return positionsOf(first.range(0, first.size).filter((entry) => isAskedUser(entry.record, entry, filter)))
+  const { memberships: { isThere } } = indexes
+  return positionsOf(first.range(0, first.size).filter((entry) => isAskedUser(entry.record, entry, filter, isThere)))
 }

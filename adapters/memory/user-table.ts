@@ -8,7 +8,7 @@ import { PrefixIndex } from './prefix-index.ts'
 import { SortedMap } from './sorted-map.ts'
 import type { Refusal } from './table.ts'
 import { keysOf, rowOf, storedUser, type UserEntry } from './user-entry.ts'
-import { matching } from './user-filter.ts'
+import { matching, type Memberships } from './user-filter.ts'
 import { UserOrders } from './user-orders.ts'
 
 export type UserTable = ReturnType<typeof userTable>
@@ -177,6 +177,6 @@ export function userTable () {
     ofTenant: (tenant: string) => ofTenant.get(tenant),
     tenantSizes: () => ofTenant.sizes(),
     /** Those that a filter matches; null: it has no condition. */
-    matching: (filter: UserFilter) => matching(filter, indexes)
+    matching: (filter: UserFilter, memberships: Memberships) => matching(filter, { ...indexes, memberships })
   }
 }

@@ -8,7 +8,7 @@ import {
 import { everyone, idOf, timeOf } from './values.ts'
 
 const first = { order: 'asc', limit: 10, from: { offset: 0 } } as const
-const PARTS = ['keyUses', 'deliveries', 'idempotency'] as const
+const PARTS = ['keyUses', 'deliveries', 'idempotency', 'memberships'] as const
 
 /** The ids of the users with an e-mail key. */
 const idsAt = async (storage: Storage, emailKey: string): Promise<string[]> =>
@@ -103,6 +103,7 @@ export const commitSubject: Subject = {
     'commit: a row whose owner is gone is changed': async (storage) => {
       for (const name of PARTS) {
         const owner = OWNERS[name]
+        if (name === 'memberships') await addNth(storage, 'users', 1)
         assert.deepEqual(await commit(storage, [add(name, nth[name](1))]), changedAt(0), `${name} without ${owner}`)
         await addNth(storage, name, 2)
         await make(storage, [drop(owner, nth[owner](2))])
@@ -121,6 +122,7 @@ export const commitSubject: Subject = {
         await addNth(storage, name, 1, 2)
         const more = withMembers({ ...nth[name](3), of: nth[owner](1).record.id },
           name === 'deliveries' ? { webhook: nth[owner](1).record.id } : {})
+        if (name === 'memberships') await addNth(storage, 'users', 3)
         await make(storage, [add(name, more)])
         // Its own change keeps them.
         const next = nextOf(nth[owner](1))

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { Page, PageRequest, Row, RowsQuery, Storage } from '../../lib/storage/storage.ts'
 import type { Cases, Subject } from './cases.ts'
 import {
-  add, type AnyRow, COLLECTIONS, drop, type Listed, listAll, make, move, nextOf, nth, ownerOf, withMembers
+  add, type AnyRow, COLLECTIONS, drop, type Listed, listAll, make, membershipOf, move, nextOf, nth, ownerOf,
+  withMembers
 } from './rows.ts'
 import { randomFrom } from './shrink.ts'
 import { idOf, timeOf } from './values.ts'
@@ -70,6 +71,23 @@ const LISTED: Listable = {
     })),
     queries: [{}, upTo('expiresAt', 5), upTo('expiresAt', -1), below('expiresAt', 5), { of: idOf('usr', 1) }]
   },
+  userGroups: {
+    rows: numbers.map((n) => withMembers(nth.userGroups(n), {
+      nameKey: `group ${n * 7 % 10} ${n}`, externalId: n % 4 === 0 ? null : `ext ${n % 3}`, ...tenantOf(n)
+    })),
+    queries: [
+      ...tenants.flatMap((query) => [query, { ...query, by: 'nameKey' }]), where('nameKey', 'group 7 1'),
+      where('nameKey', 'Group 7 1', 'x'), where('externalId', 'ext 1'),
+      { ...where('externalId', 'ext 2', 'ext 0'), tenant: 'acme', by: 'nameKey' }
+    ]
+  },
+  memberships: {
+    rows: numbers.slice(0, 28).map((n) => membershipOf(idOf('grp', n % 4), idOf('usr', n % 7))),
+    queries: [
+      {}, { of: idOf('grp', 1) }, { of: idOf('grp', 9) }, where('member', idOf('usr', 2)), where('member', 'x', ''),
+      where('member', idOf('usr', 3), idOf('usr', 5)), { of: idOf('grp', 2), ...where('member', idOf('usr', 3)) }
+    ]
+  },
   marks: { rows: numbers.map((n) => nth.marks(n)), queries: [{}] }
 }
 
@@ -122,6 +140,7 @@ async function addAll (storage: Storage, name: Listed): Promise<void> {
     const there = await storage.find(owner, owners.map(({ record: { id } }) => ({ id })))
     await make(storage, owners.filter((_, i) => there[i] === null).map((row) => add(owner, row)))
   }
+  if (name === 'memberships') await make(storage, numbers.map((n) => add('users', nth.users(n))))
   const rows = LISTED[name].rows.toSorted((a, b) => a.record.id.slice(-1) < b.record.id.slice(-1) ? 1 : -1)
   await make(storage, rows.map((row) => add(name, row)))
 }

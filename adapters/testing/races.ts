@@ -57,14 +57,17 @@ export const raceSubject: Subject = {
         const row = withIdOf(name, nth[name](1))
         const owner = ownerOf(name)
         if (owner !== null) await addNth(storage, owner, 9000)
+        if (name === 'memberships') await addNth(storage, 'users', 9001)
         // Unique values of their own, so that it is the id that they meet at.
         const outcomes = await concurrently((i) => commit(storage, [add(name, name === 'users'
           ? userAt(1, `${i}@x.org`, { name: `Name ${i}` })
-          : name === 'apiKeys' ? withMembers(nth.apiKeys(i), { id: row.record.id }) : row)]))
+          : name === 'apiKeys' || name === 'userGroups'
+            ? withMembers(nth[name](i), { id: row.record.id })
+            : name === 'memberships' ? { ...row, record: { ...row.record, member: idOf('usr', 9001) } } : row)]))
         const winner = winnerOf(outcomes, 'changed', name)
         const there = await rowIn(storage, name, row.record.id)
         if (name === 'users') assert.equal(Object(there?.record).name, `Name ${winner}`)
-        assert.equal(there?.record.version, name === 'users' || name === 'apiKeys' ? 1 : row.record.version, name)
+        assert.equal(there?.record.version, 1, name)
       }
     },
 
@@ -117,13 +120,16 @@ export const raceSubject: Subject = {
     },
 
     'commit: a row that is added while its owner is taken away is not left alone': async (storage) => {
-      for (const name of ['keyUses', 'deliveries', 'idempotency'] as const) {
+      for (const name of ['keyUses', 'deliveries', 'idempotency', 'memberships'] as const) {
         for (let n = 1; n <= ROUNDS; n++) {
+          if (name === 'memberships') await addNth(storage, 'users', 100 + n)
           const owner = nth[OWNERS[name]](n)
           await addNth(storage, OWNERS[name], n)
           const [gone, added] = await Promise.all([
             turns(n % 3).then(() => commit(storage, [drop(OWNERS[name], owner)])),
-            turns(n % 2).then(() => commit(storage, [add(name, nth[name](n))]))
+            turns(n % 2).then(() => commit(storage, [add(name, name === 'memberships'
+              ? withMembers(nth.memberships(n), { member: idOf('usr', 100 + n) })
+              : nth[name](n))]))
           ])
           assert.equal(gone.code, 'ok', name)
           assert.ok(added.code === 'ok' || added.code === 'changed', `${name}: ${added.code}`)

@@ -17,6 +17,7 @@ const json: JsonObject = { z: 1, a: [null, true, 0.1, '', TEXT, { '': {} }], nes
 /** Sets of members that differ from the sample rows. A new row and a changed row are written with each set. */
 const VARIANTS: { [Name in Listed]: object[] } = {
   trash: [
+    { groups: [idOf('grp', 1), idOf('grp', 2)] },
     { deletedBy: { type: 'api_key', id: idOf('key', 7), name: TEXT } },
     { deletedBy: { type: 'user', id: 'x', name: null }, statusReason: TEXT, status: 'suspended', tenant: 'acme' },
     ...FIELDS.slice(0, 8).map((fields) => ({ fields })),
@@ -52,6 +53,12 @@ const VARIANTS: { [Name in Listed]: object[] } = {
     },
     ...MOMENTS.map((dueAt) => ({ dueAt, createdAt: dueAt }))
   ],
+  userGroups: [
+    { name: TEXT.slice(0, 190), nameKey: TEXT.slice(0, 190), externalId: TEXT.slice(0, 250), members: 2 ** 31 },
+    { nameKey: '🦊'.repeat(254), tenant: 'acme', members: 1 },
+    ...MOMENTS.map((moment, n) => ({ createdAt: moment, updatedAt: moment, nameKey: `moment ${n}` }))
+  ],
+  memberships: [],
   idempotency: [
     ...[null, true, 0, '', TEXT, LONG, [json], json, ...FIELDS].map((kept) => ({ kept })),
     ...MOMENTS.map((expiresAt) => ({ expiresAt })), { fingerprint: TEXT }
@@ -91,7 +98,7 @@ const valueCases: Cases = Object.fromEntries(COLLECTIONS.filter((name) => name !
       await make(storage, [add(name, row)])
       requireRow(await rowIn(storage, name, row.record.id), row, what)
       // By a change too: all but what never changes, of its row and of the tenant.
-      const { tenant: _tenant, ...others } = { tenant: null, ...members }
+      const { tenant: _tenant, ...others } = { tenant: null, ...members, ...name === 'userGroups' && { nameKey: `${i}` } }
       const next: AnyRow = nextOf(present, others)
       await make(storage, [move(name, present, next)])
       present = next

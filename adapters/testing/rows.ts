@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type {
   CollectionName, EventRecord, Outcome, Page, Rewrite, Row, RowsQuery, RowWrite, Storage, Unit
 } from '../../lib/storage/storage.ts'
+import { membershipId } from '../../lib/storage/selection.ts'
 import { idOf, timeOf, userOf } from './values.ts'
 
 export type AnyRow = Row<CollectionName>
@@ -9,7 +10,13 @@ export type AnyRow = Row<CollectionName>
 export type Listed = Exclude<CollectionName, 'users'>
 
 /** Each collection whose rows go with one of another, with that one. */
-export const OWNERS = { keyUses: 'apiKeys', deliveries: 'webhooks', idempotency: 'users' } as const
+export const OWNERS = {
+  keyUses: 'apiKeys', deliveries: 'webhooks', idempotency: 'users', memberships: 'userGroups'
+} as const
+
+/** The membership of a user in a group. */
+export const membershipOf = (group: string, user: string): Row<'memberships'> =>
+  ({ record: { id: membershipId(group, user), version: 1, member: user }, keys: null, of: group })
 
 /** The nth row of each collection: ids sort by n. Those of others are of the nth row of these. */
 export const nth: { [Name in CollectionName]: (n: number) => Row<Name> } = {
@@ -90,17 +97,32 @@ export const nth: { [Name in CollectionName]: (n: number) => Row<Name> } = {
     keys: null,
     of: idOf('usr', n)
   }),
+  userGroups: (n) => ({
+    record: {
+      id: idOf('grp', n),
+      version: 1,
+      name: `Group ${n}`,
+      nameKey: `group ${n}`,
+      externalId: null,
+      members: 0,
+      createdAt: timeOf(n),
+      updatedAt: timeOf(n)
+    },
+    keys: null,
+    of: null
+  }),
+  memberships: (n) => membershipOf(idOf('grp', n), idOf('usr', n)),
   marks: (n) => ({ record: { id: `rule/${n}`, version: 1 }, keys: null, of: null })
 }
 
 /** Every collection, so that owners come before what goes with them. */
 export const COLLECTIONS = [
-  'users', 'trash', 'apiKeys', 'keyUses', 'webhooks', 'deliveries', 'idempotency', 'marks'
+  'users', 'trash', 'apiKeys', 'keyUses', 'webhooks', 'deliveries', 'userGroups', 'memberships', 'idempotency', 'marks'
 ] as const satisfies readonly CollectionName[]
 
 /** The collection that a row of this one goes with, or null. */
 export const ownerOf = (name: CollectionName) =>
-  name === 'keyUses' || name === 'deliveries' || name === 'idempotency' ? OWNERS[name] : null
+  name === 'keyUses' || name === 'deliveries' || name === 'idempotency' || name === 'memberships' ? OWNERS[name] : null
 
 /** What another version of a row of each collection has. */
 export const CHANGES: { [Name in CollectionName]: object } = {
@@ -110,6 +132,8 @@ export const CHANGES: { [Name in CollectionName]: object } = {
   keyUses: { uses: 77 },
   webhooks: { enabled: false, disabledReason: 'gone' },
   deliveries: { status: 'failed', dueAt: null },
+  userGroups: { name: 'New', nameKey: 'new', members: 7 },
+  memberships: {},
   idempotency: { expiresAt: timeOf(500) },
   marks: {}
 }
@@ -156,15 +180,19 @@ export async function make (
   assert.deepEqual(await commit(storage, writes, events, rewrites), OK)
 }
 
-/** Adds the nth rows of a collection, and what they go with where it is not there. */
+/** Adds those of the nth rows that are not there. */
+async function addMissing (storage: Storage, name: CollectionName, numbers: readonly number[]): Promise<void> {
+  const rows = numbers.map((n) => nth[name](n))
+  const there = await storage.find(name, rows.map(({ record: { id } }) => ({ id })))
+  await make(storage, rows.filter((_, i) => there[i] === null).map((row) => add(name, row)))
+}
+
+/** Adds the nth rows of a collection, and what they need where it is not there. */
 export async function addNth (storage: Storage, name: CollectionName, ...numbers: number[]): Promise<void> {
   const owner = ownerOf(name)
-  const owners = owner === null ? [] : numbers.map((n) => nth[owner](n))
-  const there = owner === null ? [] : await storage.find(owner, owners.map(({ record: { id } }) => ({ id })))
-  await make(storage, [
-    ...owners.filter((_, i) => there[i] === null).map((row) => add(owner ?? name, row)),
-    ...numbers.map((n) => add(name, nth[name](n)))
-  ])
+  if (owner !== null) await addMissing(storage, owner, numbers)
+  if (name === 'memberships') await addMissing(storage, 'users', numbers)
+  await make(storage, numbers.map((n) => add(name, nth[name](n))))
 }
 
 /** The row with this id, or null. */

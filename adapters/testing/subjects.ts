@@ -2,6 +2,7 @@ import type { SchemaRequirements, Storage } from '../../lib/storage/storage.ts'
 import { afterCommitCases } from './after-commit.ts'
 import type { Cases, Context, Subject } from './cases.ts'
 import { commitSubject } from './commit.ts'
+import { groupSubject } from './groups.ts'
 import { historyTransactionCases } from './histories.ts'
 import { HISTORY_NEEDS } from './history-steps.ts'
 import type { Begin } from './host-transaction.ts'
@@ -18,7 +19,7 @@ import { inside, transactionCases, type TransactionCases } from './transactions.
 import { userSubjects, userSubjectsOutside } from './users/index.ts'
 
 /** The duties in the order in which an author writes the methods. Those that hold in a transaction too. */
-const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects]
+const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects, groupSubject]
 /** Those about several writers, the log, which is read after the commit, and the store itself. */
 const outer: readonly Subject[] =
   [eventRecordSubject, raceSubject, logSubject, logPruningSubject, logRaceSubject, ...userSubjectsOutside, openSubject]

@@ -11,7 +11,9 @@ type Listed = Exclude<CollectionName, 'users'>
 type Refusal = { code: 'changed' } | Taken
 
 /** Rows of the first collection are of a row of the second one, and go with it. */
-const PARTS = [['idempotency', 'users'], ['keyUses', 'apiKeys'], ['deliveries', 'webhooks']] as const
+const PARTS = [
+  ['idempotency', 'users'], ['keyUses', 'apiKeys'], ['deliveries', 'webhooks'], ['memberships', 'userGroups']
+] as const
 
 /** Each member that is a text is an index. Lists ask for few of them, but those that nobody needs do no harm. */
 const entriesOf = ({ record, of }: { record: Stored, of: string | null }): Entry[] => [
@@ -22,7 +24,8 @@ const entriesOf = ({ record, of }: { record: Stored, of: string | null }): Entry
 
 /** The rows of all collections. */
 export function lmdbRows (
-  { root, read, write }: LmdbDatabase, { users, takenIn }: Pick<LmdbUsers, 'users' | 'takenIn'>, events: LmdbEvents
+  { root, read, write }: LmdbDatabase, { users, memberships, takenIn }: Pick<LmdbUsers, 'users' | 'memberships' | 'takenIn'>,
+  events: LmdbEvents
 ): Pick<Storage, 'commit' | 'find' | 'list' | 'listTenants'> {
   const table = <Name extends Listed>(name: Name) => new Table<Row<Name>, string>(root, name, entriesOf)
   const tables: { [Name in CollectionName]: Table<Row<Name>, string> } = {
@@ -32,22 +35,42 @@ export function lmdbRows (
     keyUses: table('keyUses'),
     webhooks: table('webhooks'),
     deliveries: table('deliveries'),
+    userGroups: table('userGroups'),
+    memberships,
     idempotency: table('idempotency'),
     marks: table('marks')
   }
 
   const idOf = ({ put, was }: Pick<RowWrite, 'put' | 'was'>): string => put?.record.id ?? was?.record.id ?? ''
 
+  /** True if a membership would be without its user. */
+  const partsMember = ({ in: name, put, was }: RowWrite): boolean => name === 'memberships'
+    ? put !== null && users.get(put.record.member) === undefined
+    : name === 'users' && put === null && [...memberships.ids('member', was?.record.id ?? '')].length > 0
+
+  /** The unique value of a row that another one has. */
+  function takenBy ({ in: name, put }: RowWrite): Taken | null {
+    if (put === null) return null
+    if (name === 'users') return takenIn(put)
+    const isOther = (id: string): boolean => id !== put.record.id
+    if (name === 'apiKeys' && [...tables.apiKeys.ids('start', put.record.start)].some(isOther)) {
+      return { code: 'taken', member: 'start' }
+    }
+    if (name !== 'userGroups') return null
+    const { nameKey, tenant } = put.record
+    const named = [...tables.userGroups.ids('nameKey', nameKey)].filter(isOther)
+    const isTaken = named.some((id) => tables.userGroups.get(id)?.record.tenant === tenant)
+    return isTaken ? { code: 'taken', member: 'nameKey' } : null
+  }
+
   function refusalOf (write: RowWrite): Refusal | null {
     const { in: name, put, was } = write
     if (!isSameRecord(tables[name].get(idOf(write))?.record ?? null, was?.record ?? null)) return { code: 'changed' }
+    if (partsMember(write)) return { code: 'changed' }
     if (put === null) return null
     const [, owner] = PARTS.find(([part]) => part === name) ?? []
     if (owner !== undefined && put.of !== null && tables[owner].get(put.of) === undefined) return { code: 'changed' }
-    if (name === 'users') return takenIn(put)
-    if (name !== 'apiKeys') return null
-    const isTaken = [...tables.apiKeys.ids('start', put.record.start)].some((id) => id !== put.record.id)
-    return isTaken ? { code: 'taken', member: 'start' } : null
+    return takenBy(write)
   }
 
   function make<Name extends CollectionName> ({ in: name, put }: RowWrite<Name>, id: string): void {

@@ -1,5 +1,5 @@
 import {
-  isAskedUser, type OpenOptions, type Outcome, pageOf, type Row, sortedPage, type Storage, StorageError,
+  isAskedUser, membershipId, type OpenOptions, type Outcome, pageOf, type Row, sortedPage, type Storage, StorageError,
   type UserFilter, type UserKeys, type UserRecord, type UserSort, wordsOfUser
 } from 'fastify-users/storage'
 import { type Entry, type LmdbDatabase, Table } from './database.ts'
@@ -37,6 +37,11 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
     ...fieldEntries(row.record)
   ])
 
+  const memberships = new Table<Row<'memberships'>, string>(root, 'memberships', ({ record, of }) =>
+    [['of', of ?? ''], ['member', record.member]])
+  const isAsked = (row: UserRow, filter: UserFilter): boolean =>
+    isAskedUser(row.record, keysOf(row), filter, (id) => memberships.get(id) !== undefined)
+
   /** The unique value of a user that another one of the tenant has. */
   function takenIn ({ record: user, keys }: UserRow): Taken | null {
     const isTaken = (index: string, text: string): boolean => [...users.ids(index, text)]
@@ -51,24 +56,25 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
 
   /** Those who match in the order of ids, by one of the indexes. */
   function matching (filter: UserFilter) {
-    const { ids, emailKey, fields, words, tenant } = filter
+    const { ids, emailKey, fields, words, tenant, group } = filter
     const [field] = Object.entries(fields)
     const withWord = (word = '') => users.between('word', word, word + '\u{10ffff}'.repeat(64)).map(([, id]) => id)
     let found: Iterable<string> | undefined = ids
     if (emailKey !== null) found = users.ids('email', emailKey)
     else if (field !== undefined) found = users.ids(`field.${field[0]}`, JSON.stringify(field[1]))
     else if (words !== null) found = words.flatMap(([word]) => withWord(word))
+    else if (group !== undefined) found = [...memberships.ids('of', group)].map((id) => id.slice(membershipId(group, '').length))
     else if (tenant !== undefined) found = users.ids('tenant', tenant)
     const rows = found && [...new Set(found)].sort().flatMap((id) => users.get(id) ?? [])
-    return (rows ?? [...users.parts()].flat()).map((row) => ({ user: row.record, keys: keysOf(row) }))
-      .filter(({ user, keys }) => isAskedUser(user, keys, filter))
+    return (rows ?? [...users.parts()].flat()).filter((row) => isAsked(row, filter))
+      .map((row) => ({ user: row.record, keys: keysOf(row) }))
   }
 
   /** All who match as they are now, in parts. Orders other than that of ids are made of all of them. */
   function * partsOf (filter: UserFilter, order: 'asc' | 'desc', sort?: UserSort): Generator<UserRecord[]> {
     if (sort === undefined) {
       for (const rows of users.parts(READ_PART, order === 'desc')) {
-        yield rows.filter((row) => isAskedUser(row.record, keysOf(row), filter)).map(({ record }) => record)
+        yield rows.filter((row) => isAsked(row, filter)).map(({ record }) => record)
       }
       return
     }
@@ -116,5 +122,5 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
     })
   }
 
-  return { users, takenIn, reads, open }
+  return { users, memberships, takenIn, reads, open }
 }

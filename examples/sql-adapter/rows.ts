@@ -65,6 +65,7 @@ async function make (query: Query, write: RowWrite, uniqueFields: readonly strin
 function refusalOf ({ constraint }: Violation): Refusal | null {
   if (constraint === 'users_email') return { code: 'taken', member: 'emailKey' }
   if (constraint === 'api_keys_start') return { code: 'taken', member: 'start' }
+  if (constraint === 'user_groups_name_key') return { code: 'taken', member: 'nameKey' }
   if (constraint.startsWith('field ')) return { code: 'taken', member: { field: constraint.slice('field '.length) } }
   return /_(?:pkey|fkey)$/.test(constraint) && !constraint.startsWith('events') ? { code: 'changed' } : null
 }

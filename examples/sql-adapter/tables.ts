@@ -9,12 +9,16 @@ export const MEMBERS: Record<Listed, readonly string[]> = {
   keyUses: ['day'],
   webhooks: [],
   deliveries: ['event', 'status', 'dueAt', 'createdAt'],
+  userGroups: ['nameKey', 'externalId'],
+  memberships: ['member'],
   idempotency: ['expiresAt'],
   marks: []
 }
 
 /** The table that the rows of a collection belong to. They go with a row of it. */
-const OWNERS: Partial<Record<string, string>> = { keyUses: 'api_keys', deliveries: 'webhooks', idempotency: 'users' }
+const OWNERS: Partial<Record<string, string>> = {
+  keyUses: 'api_keys', deliveries: 'webhooks', idempotency: 'users', memberships: 'user_groups'
+}
 
 /** The name in SQL of a collection, or of a member. */
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -27,7 +31,7 @@ function tableOf (name: string, members: readonly string[]): string {
   const table = snake(name)
   const owner = OWNERS[name]
   const columns = members.map((member) => `, ${snake(member)} ${TEXT}`).join('')
-  const indexed = ['tenant', 'owner', ...members.filter((member) => member !== 'start').map(snake)]
+  const indexed = ['tenant', 'owner', ...members.filter((member) => member !== 'start' && member !== 'nameKey').map(snake)]
   return `
     CREATE TABLE ${table} (id ${TEXT} PRIMARY KEY, version integer NOT NULL, tenant ${TEXT} NOT NULL,
       owner ${TEXT}${owner === undefined ? '' : ` REFERENCES ${owner} (id) ON DELETE CASCADE`},
@@ -56,6 +60,8 @@ export const TABLES = `
   CREATE INDEX field_values_value ON field_values (field, value, id);
   ${Object.entries(MEMBERS).map(([name, members]) => tableOf(name, members)).join('')}
   CREATE UNIQUE INDEX api_keys_start ON api_keys (start);
+  CREATE UNIQUE INDEX user_groups_name_key ON user_groups (tenant, name_key);
+  ALTER TABLE memberships ADD CONSTRAINT memberships_member_fkey FOREIGN KEY (member) REFERENCES users (id);
   CREATE TABLE events (position bigint PRIMARY KEY, id ${TEXT} NOT NULL UNIQUE, type ${TEXT} NOT NULL,
     subject ${TEXT} NOT NULL, tenant ${TEXT} NOT NULL, actor ${TEXT}, happened_at ${TEXT} NOT NULL,
     record text NOT NULL);

@@ -104,7 +104,7 @@ function isWithin (range: UserRange): Sql {
 
 /** The condition of a filter. */
 function conditionOf (filter: UserFilter): Sql {
-  const { emailKey, words, fields, status, tenant, ids, emailKeys, anyOf = {}, exists = {}, ranges = [] } = filter
+  const { emailKey, words, fields, status, tenant, group, ids, emailKeys, anyOf = {}, exists = {}, ranges = [] } = filter
   const anyWords = (lists: readonly Words[]): Sql => {
     const each = lists.map((list) => allOf(list.map(hasWord)))
     return { sql: `(${each.map(({ sql }) => sql).join(' OR ')})`, values: each.flatMap(({ values }) => values) }
@@ -114,6 +114,7 @@ function conditionOf (filter: UserFilter): Sql {
     ...words === null ? [] : [anyWords(words)],
     ...status === undefined ? [] : [sqlOf('u.status = ?', status)],
     ...tenant === undefined ? [] : [sqlOf('u.tenant = ?', tenant)],
+    ...group === undefined ? [] : [sqlOf('u.id IN (SELECT member FROM memberships WHERE owner = ?)', group)],
     ...ids === undefined ? [] : [isIn('u.id', ids)],
     ...emailKeys === undefined ? [] : [isIn('u.email_key', emailKeys)],
     ...Object.entries(fields).map(([field, value]) => hasValue(field, sqlOf('v.value = ?', valueKey(value)))),

@@ -8,8 +8,9 @@ export const API_KEY_ID = new RegExp(`^key_${SUFFIX}$`)
 export const EVENT_ID = new RegExp(`^evt_${SUFFIX}$`)
 export const WEBHOOK_ID = new RegExp(`^whk_${SUFFIX}$`)
 export const DELIVERY_ID = new RegExp(`^dlv_${SUFFIX}$`)
+export const GROUP_ID = new RegExp(`^grp_${SUFFIX}$`)
 /** What ids begin with. */
-export type IdPrefix = 'usr' | 'key' | 'evt' | 'whk' | 'dlv'
+export type IdPrefix = 'usr' | 'key' | 'evt' | 'whk' | 'dlv' | 'grp'
 
 /** Characters in an id. */
 export const ID_LENGTH = 30
@@ -73,6 +74,11 @@ export function secondId (first: string): string {
 /** True if the text has the form of a user's id. */
 export function isUserId (text: unknown): text is string {
   return typeof text === 'string' && USER_ID.test(text)
+}
+
+/** True if the text has the form of a group's id. */
+export function isGroupId (text: unknown): text is string {
+  return typeof text === 'string' && GROUP_ID.test(text)
 }
 
 /** True if the text has the form of an event's id. */

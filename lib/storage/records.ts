@@ -85,6 +85,8 @@ export interface UserFilter extends UserConditions {
   status?: UserStatus
   /** The user belongs to this tenant. Absent: to any, or none. */
   tenant?: string
+  /** The user is a member of the group with this id. Absent: of any, or none. */
+  group?: string
 }
 
 /** A page of what one tenant has. Without `tenant` of everything. */
@@ -151,6 +153,36 @@ export interface ApiKeyRecord {
   addresses?: string[]
   /** The key's own limit of requests, which never changes. Absent: that of every key. */
   rateLimit?: KeyRateLimit
+}
+
+/** A group of users. */
+export interface GroupRecord {
+  /** `grp_…`, made by the caller, sortable by creation. */
+  id: string
+  /** 1 to 200 code points. */
+  name: string
+  /** What the name is compared by: 1 to 254 code points. Unique among the groups of a tenant, and those of none. */
+  nameKey: string
+  /** What another system calls it: 1 to 255 code points. null: nothing. */
+  externalId: string | null
+  /** How many members it has, as its writers keep it. */
+  members: number
+  /** 1 for a new group, one more with every change of it or of its members. */
+  version: number
+  createdAt: string
+  updatedAt: string
+  /** The tenant that the group belongs to, which never changes. Absent: it belongs to none. */
+  tenant?: string
+}
+
+/** A user in a group. */
+export interface MembershipRecord {
+  /** The id of the group, `/`, and that of the user. */
+  id: string
+  /** 1: it never changes. */
+  version: number
+  /** The id of the user. */
+  member: string
 }
 
 /** Identifies repetitions of a call that writes users. */

@@ -5,6 +5,9 @@ import type { RowsQuery, Stored } from './storage.ts'
 import { belongsTo, wordsOfUser } from './storage-rules.ts'
 import { meets } from './user-order.ts'
 
+/** The id of the membership of a user in a group: those of a group are in the order of its users' ids. */
+export const membershipId = (group: string, user: string): string => `${group}/${user}`
+
 /** A row of any collection. */
 interface AnyRow { record: Stored, of: string | null }
 
@@ -64,14 +67,17 @@ export function isAskedEvent (
     belongsTo(event, tenant)
 }
 
-/** True if a filter asks for the user. */
-export function isAskedUser (user: UserRecord, keys: UserKeys, filter: UserFilter): boolean {
-  const { emailKey, emailKeys, words, fields, status, tenant, ...others } = filter
+/** True if a filter asks for the user. `isMembership`: true if there is a membership with this id. */
+export function isAskedUser (
+  user: UserRecord, keys: UserKeys, filter: UserFilter, isMembership: (id: string) => boolean
+): boolean {
+  const { emailKey, emailKeys, words, fields, status, tenant, group, ...others } = filter
   const hasWord = (word: string): boolean => wordsOfUser(keys).some((each) => each.startsWith(word))
   return meets({ user, keys }, others) && belongsTo(user, tenant) &&
     (emailKey === null || keys.emailKey === emailKey) &&
     (emailKeys === undefined || emailKeys.includes(keys.emailKey)) &&
     (status === undefined || user.status === status) &&
+    (group === undefined || isMembership(membershipId(group, user.id))) &&
     (words === null || words.some((list) => list.every(hasWord))) &&
     Object.entries(fields).every(([name, value]) => Object.hasOwn(user.fields, name) && user.fields[name] === value)
 }

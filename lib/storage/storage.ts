@@ -12,8 +12,8 @@
  * - Texts are compared byte by byte, as UTF-8 or UTF-16: the texts that rows are sorted by have one order in both.
  */
 import type {
-  ApiKeyRecord, DeliveryRecord, EventRecord, EventsPage, EventsRequest, Json, Page, PageRequest, PrunedEvents,
-  SchemaRequirements, TenantRecord, UserKeys, UserRecord, WebhookRecord
+  ApiKeyRecord, DeliveryRecord, EventRecord, EventsPage, EventsRequest, GroupRecord, Json, MembershipRecord, Page,
+  PageRequest, PrunedEvents, SchemaRequirements, TenantRecord, UserKeys, UserRecord, WebhookRecord
 } from './records.ts'
 import type { Server, UserReads } from './server.ts'
 import type { PutAway } from './user-writes.ts'
@@ -37,8 +37,8 @@ export interface StoredUses extends Stored { day: string, uses: number }
 export interface Collections {
   /** Unique within a tenant: `keys.emailKey`, and the fields that `open` was asked to keep unique. */
   users: { record: UserRecord, keys: Keys }
-  /** Deleted users who can be restored. Listed by `deletedAt`. A write gives all keys. */
-  trash: { record: UserRecord & PutAway, keys: Keys }
+  /** Deleted users who can be restored, with the ids of their groups. Listed by `deletedAt`. A write gives all keys. */
+  trash: { record: UserRecord & PutAway & { groups?: string[] }, keys: Keys }
   /** Unique: `start`. Listed by `rotatedFrom`. */
   apiKeys: { record: ApiKeyRecord & Stored, keys: null }
   /** Each belongs to an API key. Listed by `day`. */
@@ -46,6 +46,13 @@ export interface Collections {
   webhooks: { record: WebhookRecord & Stored, keys: null }
   /** Each belongs to a webhook. Listed by `event`, `status`, `dueAt` and `createdAt`. */
   deliveries: { record: DeliveryRecord & Stored, keys: null }
+  /** Unique within a tenant: `nameKey`. Listed by `nameKey` and `externalId`. */
+  userGroups: { record: GroupRecord, keys: null }
+  /**
+   * Each belongs to a group, and keeps its `member`: it is not added if that user is missing, and while it is there,
+   * the user is not removed. Both are `changed`. Listed by `member`.
+   */
+  memberships: { record: MembershipRecord & Stored, keys: null }
   /** Some belong to a user. Listed by `expiresAt`. */
   idempotency: { record: KeptOutcomes, keys: null }
   /** Each is a lock: writers that must exclude each other all write the same row. */
@@ -87,12 +94,12 @@ export interface Unit { writes: readonly RowWrite[], events: readonly EventRecor
 export type Outcome =
   | { code: 'ok' }
   /**
-   * The row differs from `was`, or the row that it belongs to is gone. The caller reads the row and decides again. So a
+   * The row differs from `was`, the row that it belongs to is gone, or a membership and its user don't fit. The caller reads the row and decides again. So a
    * store may also return it for a conflict on which the database gave up, but must throw in a host's transaction.
    */
   | { code: 'changed', at: number }
   /** Another row has the unique value of this member or field. Names the address if several are taken. */
-  | { code: 'taken', at: number, member: 'emailKey' | 'start' | { field: string } }
+  | { code: 'taken', at: number, member: 'emailKey' | 'start' | 'nameKey' | { field: string } }
 
 /** Identifies a row. */
 export type RowKey = { id: string } | { start: string }

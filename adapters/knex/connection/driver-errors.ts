@@ -89,6 +89,16 @@ const isMarkRefused = (error: unknown, { bareUsers }: Names): boolean =>
   (property(error, 'code') === '23502' && property(error, 'column') === WORD_LIST) ||
     property(error, 'message')?.includes(`NOT NULL constraint failed: ${bareUsers}.${WORD_LIST}`) === true
 
+/** What SQLite's trigger says that keeps a user who is in a group. */
+export const IN_A_GROUP = 'fastify-users: the user is in a group'
+
+/** True if the database has refused a write because a row of ours would refer to one that is not there. */
+export function isOwnReference (error: unknown, { bare }: Pick<Names, 'bare'>): boolean {
+  if (!isStorageError(error)) return false
+  return error.message === IN_A_GROUP ||
+    (error.driverCode === '23503' && error.message.includes(`, constraint ${bare('')}`))
+}
+
 const OTHER_LIST = 'another process has changed the fields that users are found by'
 
 /** True if a write has the words of other fields than those that hold, so it did nothing. */
@@ -199,6 +209,9 @@ export function toStorageError (error: unknown, names: Names): StorageError {
   if (isStorageError(error)) return error
   if (isEmailTaken(error, names)) return new StorageError('email_taken', 'another user has the e-mail key')
   if (isMarkRefused(error, names)) return new StorageError('unavailable', OTHER_LIST, { driverCode: codeOf(error) })
+  if (property(error, 'message')?.includes(IN_A_GROUP) === true) {
+    return new StorageError('fault', IN_A_GROUP, { driverCode: codeOf(error) })
+  }
   const index = violatedIndex(error, names)
   if (index !== undefined) {
     // Whoever knows the fields replaces the index by the name of the field.

@@ -88,6 +88,8 @@ export interface SchemaSql {
   fillFactor: string
   /** What follows the column of a foreign key: the reference to a table, where the database always enforces it. */
   reference (constraint: string, table: string): string
+  /** The same where a row of that table is not to be deleted as long as one refers to it. */
+  keeps (constraint: string, table: string): string
   /** Creates the schema, if there is one to create; for SQL text that an operator runs. */
   createSchema (names: Names): string[]
   /** Indexes, triggers and functions beside the tables that all databases have. */

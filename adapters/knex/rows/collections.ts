@@ -36,8 +36,8 @@ export interface SqlCollection<Name extends CollectionName> {
   alsoSame?: { column: StoredColumn, valueOf: (row: Row<Name>) => string }
   /** The rows of that collection go with it, which no constraint sees to. */
   takes?: CollectionName
-  /** Rows are added only beside one of this collection. */
-  beside?: CollectionName
+  /** Rows are added only beside one of each of these, whose id a column has. */
+  beside?: Partial<Record<CollectionName, string>>
 }
 
 export type SqlCollections = { [Name in CollectionName]: SqlCollection<Name> }
@@ -61,22 +61,23 @@ const tenantIn = ({ tenant }: Read): { tenant?: string } => tenant === '' ? {} :
 const trash: SqlCollection<'trash'> = {
   table: (names) => names.deletedUsers,
   columns: [ID, VERSION, text('tenant'), moment('deleted_at'), maybe('deleted_by', 'json'), json('record')],
-  values ({ record: { deletedAt, deletedBy, ...user }, keys }) {
+  values ({ record: { deletedAt, deletedBy, groups, ...user }, keys }) {
     const by = deletedBy === null ? '' : JSON.stringify(deletedBy)
-    return [user.id, String(user.version), user.tenant ?? '', deletedAt, by, JSON.stringify({ user, keys })]
+    return [user.id, String(user.version), user.tenant ?? '', deletedAt, by, JSON.stringify({ user, keys, groups })]
   },
   read: [
     readJson('record'), plain('tenant'), readMoment('deletedAt', 'deleted_at'), readJson('deletedBy', 'deleted_by')
   ],
   toRow (row) {
-    const { user: { tenant: _before, ...user }, keys } = ownJson(row['record'])
+    const { user: { tenant: _before, ...user }, keys, groups } = ownJson(row['record'])
     return {
       record: {
         // The column alone is changed when a tenant gets it.
         ...user,
         ...tenantIn(row),
         deletedAt: String(isoOrNull(row['deletedAt'])),
-        deletedBy: row['deletedBy'] === null ? null : ownJson(row['deletedBy'])
+        deletedBy: row['deletedBy'] === null ? null : ownJson(row['deletedBy']),
+        ...(groups !== undefined && { groups })
       },
       keys,
       of: null
@@ -121,7 +122,7 @@ const keyUses: SqlCollection<'keyUses'> = {
   }),
   members: { day: 'day' },
   of: 'key_id',
-  beside: 'apiKeys'
+  beside: { apiKeys: 'key_id' }
 }
 
 const webhooks: SqlCollection<'webhooks'> = {
@@ -155,7 +156,54 @@ const deliveries: SqlCollection<'deliveries'> = {
   },
   members: { event: 'event_id', status: 'status', dueAt: 'due_at', createdAt: 'created_at' },
   of: 'webhook_id',
-  beside: 'webhooks'
+  beside: { webhooks: 'webhook_id' }
+}
+
+const userGroups: SqlCollection<'userGroups'> = {
+  table: (names) => names.userGroups,
+  columns: [
+    ID, VERSION, text('tenant'), text('name'), text('name_key'), maybe('external_id'),
+    { column: 'members', type: 'bigint' }, moment('created_at'), moment('updated_at')
+  ],
+  values ({ record: { id, version, tenant, name, nameKey, externalId, members, createdAt, updatedAt } }) {
+    return [
+      id, String(version), tenant ?? '', name, nameKey, externalId ?? '', String(members), createdAt, updatedAt
+    ]
+  },
+  read: [
+    plain('id'), plain('version'), plain('tenant'), plain('name'), plain('nameKey', 'name_key'),
+    plain('externalId', 'external_id'), plain('members'), readMoment('createdAt', 'created_at'),
+    readMoment('updatedAt', 'updated_at')
+  ],
+  toRow: (row) => ({
+    record: {
+      id: String(row['id']),
+      name: String(row['name']),
+      nameKey: String(row['nameKey']),
+      externalId: row['externalId'] === null ? null : String(row['externalId']),
+      members: Number(row['members']),
+      version: Number(row['version']),
+      createdAt: String(isoOrNull(row['createdAt'])),
+      updatedAt: String(isoOrNull(row['updatedAt'])),
+      ...tenantIn(row)
+    },
+    keys: null,
+    of: null
+  }),
+  members: { nameKey: 'name_key', externalId: 'external_id' },
+  of: null
+}
+
+const memberships: SqlCollection<'memberships'> = {
+  table: (names) => names.memberships,
+  columns: [ID, VERSION, text('group_id'), text('member')],
+  values: ({ record: { id, version, member }, of }) => [id, String(version), of ?? '', member],
+  read: [plain('id'), plain('version'), plain('group', 'group_id'), plain('member')],
+  toRow: ({ id, version, group, member }) => ({
+    record: { id: String(id), version: Number(version), member: String(member) }, keys: null, of: String(group)
+  }),
+  members: { member: 'member' },
+  of: 'group_id'
 }
 
 const idempotency: SqlCollection<'idempotency'> = {
@@ -193,7 +241,9 @@ const marks: SqlCollection<'marks'> = {
 }
 
 /** Those whose rows are what they are on every database. */
-export const others = { trash, apiKeys, keyUses, webhooks, deliveries, idempotency, marks }
+export const others = {
+  trash, apiKeys, keyUses, webhooks, deliveries, userGroups, memberships, idempotency, marks
+}
 
 /** The type of a value in a batch. */
 export const batchTypeOf = ({ type, nullable }: StoredColumn): string => nullable === true ? 'text' : type

@@ -65,6 +65,8 @@ export function rowFinders (executor: Executor, names: Names, collections: SqlCo
     keyUses: of('keyUses'),
     webhooks: of('webhooks'),
     deliveries: of('deliveries'),
+    userGroups: of('userGroups'),
+    memberships: of('memberships'),
     idempotency: of('idempotency'),
     marks: of('marks')
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Outcome, Row, Storage, RowWrite, Unit } from '../../../lib/storage/storage.ts'
-import { isLost, isOtherList } from '../connection/driver-errors.ts'
+import { isLost, isOtherList, isOwnReference } from '../connection/driver-errors.ts'
 import type { Executor } from '../connection/executor.ts'
 import type { Compaction } from '../counting/hand-counting.ts'
 import type { Bookkeeping } from '../bookkeeping.ts'
@@ -48,6 +48,7 @@ export function rowsOn (
   /** True if a write sets a value that another row may have. It would have its whole group refused. */
   function setsUnique (write: RowWrite): boolean {
     if (write.in === 'apiKeys') return write.was === null
+    if (write.in === 'userGroups') return write.put !== null && write.put.record.nameKey !== write.was?.record.nameKey
     if (write.in !== 'users' || write.put === null || write.was === null) return false
     const { put, was } = write
     return put.keys.emailKey !== was.keys.emailKey || put.record.tenant !== was.record.tenant ||
@@ -60,7 +61,7 @@ export function rowsOn (
     const [only, ...more] = writes
     const isLane = only !== undefined && more.length === 0 && events.length < 2 && rewrites.length === 0 &&
       !setsUnique(only) && (only.put !== null || collections[only.in].takes === undefined) &&
-      !(only.in === 'idempotency')
+      only.in !== 'idempotency' && only.in !== 'memberships' && !(joined && only.in === 'users' && only.put === null)
     if (!isLane) return writeUnit({ unit, writes: writes.map((write) => plan(write)) }, since)
     const planned = plan(only)
     return writeOne(planned, events[0] ?? null, since).then((row) => {
@@ -103,7 +104,7 @@ export function rowsOn (
       return commitOnce(unit)
     }
     // Another mount has asked for a unique field that this one knows nothing of.
-    if (isTaken(error)) {
+    if (isTaken(error) || isOwnReference(error, names)) {
       const outcome = await writeUnit({ unit, writes: unit.writes.map((write) => plan(write)) }, performance.now())
       return judged(unit, outcome)
     }

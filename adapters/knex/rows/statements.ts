@@ -6,6 +6,8 @@ import { WORD_LIST } from '../tables/columns.ts'
 import type { Names } from '../tables/names.ts'
 import { batchTypeOf, hasTenant, type SqlCollections, type StoredColumn, storedValue } from './collections.ts'
 
+const COLLECTIONS = ['apiKeys', 'webhooks', 'userGroups', 'users'] as const
+
 /** What rows of a statement have in common. */
 export interface Shape {
   in: CollectionName
@@ -26,6 +28,12 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
 
   // The ids are the first list.
   const byIds = batch.idCondition === '' ? ` AND ${dialect.isIn('id', 1, 'text')}` : batch.idCondition
+
+  /** The collections that rows of one are added beside, with the columns of their ids. */
+  const ownersOf = (name: CollectionName): Array<[CollectionName, string]> => {
+    const { beside = {} } = collections[name]
+    return COLLECTIONS.flatMap((each) => beside[each] === undefined ? [] : [[each, beside[each]]])
+  }
 
   const columnsOf = (shape: Shape): StoredColumn[] => {
     const all = collections[shape.in].columns
@@ -61,13 +69,11 @@ export function rowStatements (dialect: Dialect, names: Names, collections: SqlC
 
   /** `rows`: the table expression of the batch. `isStrict`: what is there already is an error. */
   function insertFrom (shape: Shape, rows: string, isStrict: boolean): string {
-    const { table, columns, beside, of } = collections[shape.in]
-    const owner = beside === undefined || of === null
-      ? 'true'
-      : `(q_${of} = '' OR EXISTS (SELECT 1 FROM ${collections[beside].table(names)} AS o ` +
-        `WHERE o.id = q_${of}${keepsOwner}))`
+    const { table, columns } = collections[shape.in]
+    const owners = ownersOf(shape.in).map(([owner, column]) => `(q_${column} = '' OR EXISTS (SELECT 1 FROM ` +
+      `${collections[owner].table(names)} AS o WHERE o.id = q_${column}${keepsOwner}))`)
     return `INSERT INTO ${table(names)} (${columns.map(({ column }) => column).join(', ')}) ` +
-      `SELECT ${columns.map(valueOf).join(', ')} FROM ${rows} WHERE ${owner}` +
+      `SELECT ${columns.map(valueOf).join(', ')} FROM ${rows} WHERE ${owners.join(' AND ') || 'true'}` +
       `${batch.order(shape.in === 'users' ? 'q_email_key' : 'q_id')}${isStrict ? '' : ' ON CONFLICT DO NOTHING'} ` +
       'RETURNING id'
   }

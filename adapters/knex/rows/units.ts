@@ -1,7 +1,7 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Outcome, RowWrite, Unit } from '../../../lib/storage/storage.ts'
 import { type Bookkeeping, changesOf } from '../bookkeeping.ts'
-import { waitedTooLong } from '../connection/driver-errors.ts'
+import { isOwnReference, waitedTooLong } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Param } from '../drivers/driver.ts'
 import { namingTakenField } from '../schema/field-indexes.ts'
@@ -23,18 +23,20 @@ const REWRITTEN_PER_WRITE = 100
 const DIVISION_BY_ZERO = '22012'
 const NOT_A_NUMBER = '22P02'
 const UNIQUE = /^(?:23505|SQLITE_CONSTRAINT.*|SQLITE_CONSTRAINT)$/
-const FOREIGN_KEY = '23503'
 
 /** The outcome that an error of the database stands for. @throws any other error */
-function outcomeOf (error: unknown, at: number): Outcome {
+function outcomeOf (error: unknown, at: number, names: Names): Outcome {
   if (!isStorageError(error)) throw error
   const { code, field = '', driverCode = '', message } = error
   if (driverCode === NOT_A_NUMBER) throw leftOut()
   if (code === 'email_taken') return { code: 'taken', at, member: 'emailKey' }
   if (code === 'field_taken') return { code: 'taken', at, member: { field } }
-  if (driverCode === DIVISION_BY_ZERO || driverCode === FOREIGN_KEY) return { code: 'changed', at }
+  if (driverCode === DIVISION_BY_ZERO || isOwnReference(error, names)) return { code: 'changed', at }
   if (UNIQUE.test(driverCode) && /api_keys(?:_start_unique|\.start)/.test(message)) {
     return { code: 'taken', at, member: 'start' }
+  }
+  if (UNIQUE.test(driverCode) && /user_groups(?:_name_unique|\.name_key)/.test(message)) {
+    return { code: 'taken', at, member: 'nameKey' }
   }
   if (UNIQUE.test(driverCode) && /pkey|\.id\b/.test(message)) return { code: 'changed', at }
   throw error
@@ -54,6 +56,17 @@ export interface UnitParts {
 }
 
 interface PlannedUnit { unit: Unit, writes: readonly Planned[] }
+
+/** Writes of memberships that follow each other and have one shape, as one; every other by itself. */
+function runsOf (writes: readonly Planned[]): Planned[][] {
+  const runs: Planned[][] = []
+  for (const write of writes) {
+    const last = runs.at(-1)
+    if (write.shape.in === 'memberships' && last?.[0]?.shape === write.shape) last.push(write)
+    else runs.push([write])
+  }
+  return runs
+}
 
 const fieldsOf = (write: RowWrite | undefined) => write?.in === 'users' ? write.put?.record.fields ?? {} : {}
 
@@ -102,7 +115,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
     // A statement does not see what its other parts write.
     const rows = new Set(writes.map(({ shape, id }) => `${shape.in} ${id}`))
     const isBesideOther = writes.some(({ shape }) => writes.some((other) =>
-      other.shape.in === collections[shape.in].beside))
+      collections[shape.in].beside?.[other.shape.in] !== undefined))
     return writesTwoTables && unit.rewrites.length === 0 && writes.length <= TOGETHER_MAX && users < 2 &&
       writes.length > 0 && unit.events.length <= TOGETHER_MAX && rows.size === writes.length && !isBesideOther &&
       writes.every(({ shape }) => collections[shape.in].takes === undefined || shape.kind !== 'drop')
@@ -147,7 +160,8 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
     })
   }
 
-  async function inTransaction (planned: PlannedUnit, since: number): Promise<Outcome> {
+  /** `isTogether`: memberships that follow each other are one statement, which does not say which of them it refuses. */
+  async function inTransaction (planned: PlannedUnit, since: number, isTogether = true): Promise<Outcome> {
     const { unit, writes } = planned
     let at = 0
     let isChanged = false
@@ -156,19 +170,24 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
       at = 0
       isChanged = false
       await lock(on, planned)
-      for (const { shape, values, id, waitsFor } of writes) {
-        const one = batch.one(statements.given(shape), 1)
+      for (const part of isTogether ? runsOf(writes) : writes.map((each) => [each])) {
+        const [first, ...more] = part
+        if (first === undefined) continue
+        const { shape, id, waitsFor } = first
+        const one = more.length > 0 ? null : batch.one(statements.given(shape), 1)
         const text = statements.statement(shape, { isStrict: true, isBounded: false, one })
-        const rows = await on(text, values, { waitsFor })
-        if (rows.length === 0 && shape.kind === 'insert' && collections[shape.in].beside === undefined) throw leftOut()
-        isChanged = rows.length === 0
+        const given = part.map(({ values }) => values)
+        const rows = await on(text, more.length > 0 ? batch.values(given) : given[0] ?? [], { waitsFor })
+        const mustBe = shape.kind === 'insert' && collections[shape.in].beside === undefined
+        if (rows.length === 0 && mustBe) throw leftOut()
+        isChanged = rows.length < part.length
         if (isChanged) throw new StorageError('fault', 'the unit is undone')
         const { takes } = collections[shape.in]
         if (shape.kind === 'drop' && takes !== undefined) {
           const { table, of } = collections[takes]
           await on(`DELETE FROM ${table(names)} WHERE ${of ?? 'id'} = ${p(1)}`, [id])
         }
-        at++
+        at += part.length
       }
       await books.count(on, counted(unit))
       await books.record(on, eventsOf(unit))
@@ -182,7 +201,11 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         waitsFor, since, bounded: isKept(unit), writes: writes.length + Math.ceil(longer / REWRITTEN_PER_WRITE)
       })
     } catch (error) {
-      return isChanged ? { code: 'changed', at } : outcomeOf(await named(error, unit.writes[at]), at)
+      const outcome: Outcome = isChanged
+        ? { code: 'changed', at }
+        : outcomeOf(await named(error, unit.writes[at]), at, names)
+      const isOfMany = isTogether && unit.writes[outcome.code === 'ok' ? 0 : at + 1]?.in === 'memberships'
+      return isOfMany ? await inTransaction(planned, since, false) : outcome
     }
   }
 
@@ -201,7 +224,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
         return await asOne(planned, since)
       } catch (error) {
         const users = unit.writes.findIndex((write) => write.in === 'users')
-        const outcome = outcomeOf(await named(error, unit.writes[users]), Math.max(0, users))
+        const outcome = outcomeOf(await named(error, unit.writes[users]), Math.max(0, users), names)
         const isKnown = unit.writes.length === 1 || (outcome.code === 'taken' && outcome.member !== 'start')
         // One statement after the other says which write it was.
         return isKnown ? outcome : await inTransaction(planned, since)

@@ -82,5 +82,10 @@ function keysIn (row: Read): Collections['users']['keys'] {
  */
 export function sqlCollections (words: WordList, hasReferences: boolean): SqlCollections {
   const all = { users: users(words), ...rest }
-  return hasReferences ? all : { ...all, idempotency: { ...rest.idempotency, beside: 'users' } }
+  if (hasReferences) return all
+  return {
+    ...all,
+    idempotency: { ...rest.idempotency, beside: { users: 'user_id' } },
+    memberships: { ...rest.memberships, beside: { userGroups: 'group_id', users: 'member' } }
+  }
 }

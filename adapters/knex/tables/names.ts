@@ -71,6 +71,8 @@ export interface Names {
   userWords: string
   /** Users that were deleted and can be restored. */
   deletedUsers: string
+  userGroups: string
+  memberships: string
   /** Ranges of user ids, each with the number of users in it. */
   blocks: string
   /** Ranges of blocks, each with the number of users before it. */
@@ -124,6 +126,8 @@ export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
     webhookDeliveries: table('webhook_deliveries'),
     userWords: table('user_words'),
     deletedUsers: table('deleted_users'),
+    userGroups: table('user_groups'),
+    memberships: table('memberships'),
     blocks: table('counting_blocks'),
     groups: table('counting_groups'),
     changes: table('counting_changes'),

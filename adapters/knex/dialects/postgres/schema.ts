@@ -45,6 +45,7 @@ export const postgresSchema: SchemaSql = {
   isId: (column, prefix) => `${column} ~ '^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$'`,
   fillFactor: ' WITH (fillfactor = 50)',
   reference: (constraint, table) => ` CONSTRAINT ${constraint} REFERENCES ${table} (id) ON DELETE CASCADE`,
+  keeps: (constraint, table) => ` CONSTRAINT ${constraint} REFERENCES ${table} (id)`,
   // Bare IF NOT EXISTS requires the right to create schemas, even if there is nothing to create.
   createSchema: ({ schema }) => schema === null
     ? []
@@ -78,8 +79,9 @@ export const postgresSchema: SchemaSql = {
     sql: 'SELECT 1 AS found FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)::oid',
     params: [migrations]
   }),
-  objectsInForce ({ users, deletedUsers, state, apiKeys, events, eventState, webhooks, webhookDeliveries }) {
-    const tables = [users, deletedUsers, state, apiKeys, events, eventState, webhooks, webhookDeliveries]
+  objectsInForce (names) {
+    const { users, deletedUsers, state, apiKeys, userGroups, events, eventState, webhooks, webhookDeliveries } = names
+    const tables = [users, deletedUsers, state, apiKeys, userGroups, events, eventState, webhooks, webhookDeliveries]
       .map(oidOf).join(', ')
     return `SELECT c.relname AS name FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
         WHERE i.indisvalid

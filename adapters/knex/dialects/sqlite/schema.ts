@@ -1,3 +1,4 @@
+import { IN_A_GROUP } from '../../connection/driver-errors.ts'
 import type { Names } from '../../tables/names.ts'
 import type { SchemaSql } from '../dialect.ts'
 import { sqliteUnfit } from '../unfit-settings.ts'
@@ -27,6 +28,7 @@ function columnChecks ({ bareUsers, bare }: Names) {
     ...USER_CONSTRAINTS.map(({ name }) => ({ constraint: bare(name), table: bareUsers })),
     { constraint: bare('deleted_users_id_form'), table: bare('deleted_users') },
     { constraint: bare('api_keys_id_form'), table: bare('api_keys') },
+    { constraint: bare('user_groups_id_form'), table: bare('user_groups') },
     { constraint: bare('webhooks_id_form'), table: bare('webhooks') },
     { constraint: bare('webhook_deliveries_id_form'), table: bare('webhook_deliveries') }
   ]
@@ -75,15 +77,23 @@ export const sqliteSchema: SchemaSql = {
   fillFactor: '',
   // SQLite enforces foreign keys only if the connection asks for it. A host's may not, so a trigger does it.
   reference: () => '',
+  keeps: () => '',
   createSchema: () => [],
   create (names) {
-    const { users, idempotencyKeys, apiKeys, apiKeyUses, quoted } = names
+    const { users, idempotencyKeys, apiKeys, apiKeyUses, userGroups, memberships, quoted } = names
     return [
       `CREATE TRIGGER ${quoted('idempotency_keys_user_deleted')} AFTER DELETE ON ${users} BEGIN
         DELETE FROM ${idempotencyKeys} WHERE user_id = OLD.id;
       END`,
       `CREATE TRIGGER ${quoted('api_key_uses_key_deleted')} AFTER DELETE ON ${apiKeys} BEGIN
         DELETE FROM ${apiKeyUses} WHERE key_id = OLD.id;
+      END`,
+      `CREATE TRIGGER ${quoted('memberships_group_deleted')} AFTER DELETE ON ${userGroups} BEGIN
+        DELETE FROM ${memberships} WHERE group_id = OLD.id;
+      END`,
+      `CREATE TRIGGER ${quoted('memberships_keep_member')} BEFORE DELETE ON ${users}
+        WHEN EXISTS (SELECT 1 FROM ${memberships} WHERE member = OLD.id) BEGIN
+        SELECT RAISE(ABORT, '${IN_A_GROUP}');
       END`,
       ...countingTriggers(names)
     ]
