@@ -36,6 +36,7 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
   const maybe = (members: object): object => below(2) === 0 ? members : {}
   let time = 10
   let number = 0
+  let groups = 0
   const now = (): string => timeOf(++time)
   const userId = (): string => idOf('usr', below(6))
   const keyId = (): string => idOf('key', below(Math.max(3, number)))
@@ -168,6 +169,29 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
     ])
   }
 
+  function groupStep (): Step {
+    const id = (): string => idOf('grp', below(Math.max(3, groups)))
+    const [at, name] = [now(), one(['staff', 'Staff', 'other'])]
+    const some = (): string[] => Array.from({ length: below(4) }, userId)
+    const write = [
+      () => {
+        const group = withMembers(nth.userGroups(groups++), { name, nameKey: name.toLowerCase(), ...scope() }).record
+        return { type: 'create', group, members: some(), event: event('group.created') }
+      },
+      () => {
+        const members = one([{ add: some(), remove: some() }, { all: some() }, { add: [userId()] }])
+        const changes = { ...maybe({ name: { value: name, key: name.toLowerCase() } }), ...maybe({ members }) }
+        return { type: 'update', id: id(), changes, updatedAt: at, guard: guard(), event: event('group.updated') }
+      },
+      () => ({ type: 'delete', id: id(), guard: guard(), event: event('group.deleted') })
+    ]
+    return one([
+      { method: 'groups.write', args: [{ ...one([...write, ...write.slice(0, 2)])(), ...scope() }] },
+      { method: 'groups.ofUser', args: [userId(), first(9)] },
+      { method: 'groups.list', args: [scope(), first(9), below(2) === 0] }
+    ])
+  }
+
   function listStep (): Step {
     const sort = one(['emailKey', 'updatedAt', { field: 'seats' }, null] as const)
     const filter = {
@@ -175,6 +199,7 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
       words: one([null, null, [['an']], [['b'], ['ann']]]),
       fields: one([{}, {}, { plan: 'pro' }, { seats: 0 }]),
       ...maybe({ status: one(['active', 'suspended']) }),
+      ...below(4) === 0 && { group: idOf('grp', below(Math.max(3, groups))) },
       ...scope()
     }
     const order = one(['asc', 'desc'])
@@ -211,7 +236,8 @@ export function drawHistory (seed: number, length: number, inTransaction: boolea
       return { method: 'users.write', args: [writes, options] }
     }
     if (kind < 13) return keyStep()
-    if (kind < 15) return webhookStep()
+    if (kind < 14) return webhookStep()
+    if (kind < 15) return groupStep()
     return kind < 17 ? listStep() : one(others)()
   }
   return Array.from({ length }, next)

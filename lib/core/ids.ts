@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { fromString, fromUUIDBytes, toUUIDBytes } from 'typeid-js'
 import { V7Generator } from 'uuidv7'
 
@@ -69,6 +69,16 @@ const RANDOM_AT = -6
 export function secondId (first: string): string {
   const place = (BASE_32.indexOf(first.at(RANDOM_AT) ?? '') + BASE_32.length / 2) % BASE_32.length
   return `${first.slice(0, RANDOM_AT)}${BASE_32.charAt(place)}${first.slice(RANDOM_AT + 1)}`
+}
+
+// So many characters of an id are made anew: 60 bits.
+const DERIVED = 12
+
+/** The id of a record that comes with another one, by what tells it from the others: each time the same. */
+export function derivedId (first: string, of: string): string {
+  const digest = createHash('sha256').update(`${first}/${of}`).digest()
+  const made = Array.from(digest.subarray(0, DERIVED), (byte) => BASE_32.charAt(byte % BASE_32.length))
+  return `${first.slice(0, -DERIVED)}${made.join('')}`
 }
 
 /** True if the text has the form of a user's id. */

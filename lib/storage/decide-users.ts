@@ -3,6 +3,7 @@
 import {
   deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
+import { type Groups, type MemberChange, membershipOf } from './group-members.ts'
 import type { Keys, Rewrite, Row, RowWrite } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
@@ -15,6 +16,10 @@ export interface UserRows {
   user: Row<'users'> | null
   /** The one that is put away. */
   away: Row<'trash'> | null
+  /** The memberships of the user. */
+  memberships?: ReadonlyArray<Row<'memberships'>>
+  /** The groups of these, and of who is put away, as far as they are there. */
+  groups?: Groups
 }
 
 /** What a write makes of the rows. */
@@ -23,6 +28,8 @@ export interface UserDecision {
   writes: RowWrite[]
   events: EventRecord[]
   rewrites: Rewrite[]
+  /** Who joins and leaves groups by it. */
+  members?: MemberChange[]
 }
 
 type Of<Type extends UserWrite['type']> = UserWrite & { type: Type }
@@ -117,43 +124,66 @@ function update (
   }
 }
 
-function remove (write: Of<'delete'>, { user: was, away }: UserRows): UserDecision {
+/** What becomes of the groups of a user who goes. */
+export function leaving (memberships: ReadonlyArray<Row<'memberships'>> = []): {
+  writes: RowWrite[], members: MemberChange[]
+} {
+  return {
+    writes: memberships.map((was) => ({ in: 'memberships', put: null, was })),
+    members: memberships.map(({ of, record }) => ({ group: of ?? '', user: record.member, joins: false }))
+  }
+}
+
+function remove (write: Of<'delete'>, { user: was, away, memberships }: UserRows): UserDecision {
   const { guard, event, erase, putAway, tenant } = write
   if (was === null || !belongsTo(was.record, tenant)) return refused(NOT_FOUND)
   const { record: user, keys } = was
   if (!accepts(guard, user)) return refused(OTHER_VERSION)
-  const kept = putAway === undefined ? [] : [{ ...user, ...putAway }]
+  const { writes, members } = leaving(memberships)
+  const groups = members.map(({ group }) => group)
+  const kept = putAway === undefined ? [] : [{ ...user, ...putAway, ...(groups.length > 0 && { groups }) }]
   return {
     outcome: { code: 'done', changed: true, user },
     // At every moment the user is somewhere, also for triggers of the host's.
     writes: [
       ...kept.map((record) => ({ in: 'trash', put: { record, keys, of: null }, was: away } as const)),
+      ...writes,
       { in: 'users', put: null, was }
     ],
     events: recorded(event, user),
-    rewrites: erasureOf(erase, user)
+    rewrites: erasureOf(erase, user),
+    members
   }
 }
 
 /** The user of a row in the trash. */
-export function userIn ({ record: { deletedAt, deletedBy, ...user } }: Row<'trash'>): UserRecord {
+export function userIn ({ record: { deletedAt, deletedBy, groups, ...user } }: Row<'trash'>): UserRecord {
   return user
 }
 
-function restore ({ updatedAt, guard, event, tenant }: Of<'restore'>, { user: there, away }: UserRows): UserDecision {
+function restore (
+  { updatedAt, guard, event, tenant }: Of<'restore'>, { user: there, away, groups }: UserRows
+): UserDecision {
   if (away === null || !belongsTo(away.record, tenant)) return refused(NOT_FOUND)
   if (!accepts(guard, away.record)) return refused(OTHER_VERSION)
   if (there !== null) return refused({ code: 'field_taken', field: 'id' })
   const before = userIn(away)
   const user = { ...before, version: before.version + 1, updatedAt: later(updatedAt, before.updatedAt) }
+  // A group that was deleted meanwhile, or is another tenant's now, has nobody back.
+  const joined = (away.record.groups ?? []).filter((id) => {
+    const group = groups?.get(id)?.record
+    return group !== undefined && (group.tenant === undefined || group.tenant === before.tenant)
+  })
   return {
     outcome: { code: 'done', changed: true, user },
     writes: [
       { in: 'users', put: { record: user, keys: away.keys, of: null }, was: null },
-      { in: 'trash', put: null, was: away }
+      { in: 'trash', put: null, was: away },
+      ...joined.map((id) => ({ in: 'memberships', put: membershipOf(id, user.id), was: null } as const))
     ],
     events: recorded(event, user),
-    rewrites: []
+    rewrites: [],
+    members: joined.map((group) => ({ group, user: user.id, joins: true }))
   }
 }
 
@@ -166,17 +196,20 @@ function purge ({ guard, event, erase, tenant, putAwayBefore }: Of<'purge'>, row
   const user = live?.record ?? (away === null ? null : userIn(away))
   if (user === null) return refused(NOT_FOUND)
   if (!accepts(guard, user)) return refused(OTHER_VERSION)
+  const left = live === null ? { writes: [], members: [] } : leaving(rows.memberships)
   const goesToo = away !== null && away.record.tenant === user.tenant ? away : null
   return {
     outcome: { code: 'done', changed: true, user, ...(live !== null && { types: [...LIVE_PURGE] }) },
     writes: [
+      ...left.writes,
       ...live === null ? [] : [{ in: 'users', put: null, was: live } as const],
       ...goesToo === null ? [] : [{ in: 'trash', put: null, was: goesToo } as const]
     ],
     events: event === null
       ? []
       : [...live === null ? [] : [userEvent(deletionBefore(event), user)], purgeEvent(event, user)],
-    rewrites: erasureOf(erase, user)
+    rewrites: erasureOf(erase, user),
+    members: left.members
   }
 }
 

@@ -1,10 +1,13 @@
 import type { Context } from '../core/context.ts'
 import { newId, secondId } from '../core/ids.ts'
 import { cloneFields, isJsonObject } from '../core/json.ts'
-import type { ApiKeyRecord, EventRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
+import type { ApiKeyRecord, EventRecord, GroupRecord, JsonObject, NewEvent, PrunedEvents, UserRecord } from './storage.ts'
 import type { ChangeType } from './user-writes.ts'
 import { USER_MEMBERS } from './user-members.ts'
 import type { Webhook } from './webhook.ts'
+
+/** The ids of those who have joined and left. */
+export interface GroupMembers { added: string[], removed: string[] }
 
 // What a store records of a change. Adapters share it, so that events are the same on every store.
 
@@ -81,6 +84,14 @@ export function apiKeyEvent (event: NewEvent, key: ApiKeyRecord): EventRecord {
 /** The event of a change of an endpoint, from its public view. */
 export function webhookEvent (event: NewEvent, { tenant, ...members }: Webhook): EventRecord {
   return recorded(event, members.id, Object(members), tenant)
+}
+
+/** The event of a change of a group. `members`: who has joined and left, by their ids. */
+export function groupEvent (event: NewEvent, group: GroupRecord, members: GroupMembers | null = null): EventRecord {
+  const { tenant, nameKey, externalId, ...shown } = group
+  return recorded(event, group.id, {
+    ...shown, ...(externalId !== null && { externalId }), ...(members !== null && { ...members })
+  }, tenant)
 }
 
 /** The event of a key that is revoked with the one before it: the same change, with an id of its own. */
@@ -166,7 +177,7 @@ const KEY_VALUES = ['owner', 'addresses']
 export function forgotten (recorded: EventRecord): EventRecord {
   const { tenant, ...event } = withoutActorName(recorded)
   const { type, data } = event
-  if (type.startsWith('webhook.')) return { ...event, data: withoutValues(data), before: null }
+  if (type.startsWith('webhook.') || type.startsWith('group.')) return { ...event, data: withoutValues(data), before: null }
   if (!type.startsWith('api_key.')) return erased(event)
   const values = KEY_VALUES.filter((name) => Object.hasOwn(data, name)).map((name) => [name, null])
   return erased({ ...event, data: { ...data, ...Object.fromEntries(values) } })

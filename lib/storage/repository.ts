@@ -1,5 +1,6 @@
 import { type Door, doorOf } from './door.ts'
 import { eraseEvents } from './event-erasure.ts'
+import { createGroupStore } from './group-loop.ts'
 import { createKeys } from './key-loop.ts'
 import { createKeyUses } from './key-uses.ts'
 import type { Storage, StorageInTransaction } from './storage.ts'
@@ -36,6 +37,7 @@ function createRepository (storage: Door, { remembers, isJoined }: RepositoryPar
     apiKeys: createKeys(storage),
     keyUses: createKeyUses(storage),
     trash: createTrash(storage),
+    groups: createGroupStore(storage),
     webhooks: createWebhookStore(storage),
     /** As of the store, and erasure. */
     events: { ...log, erase: (userId: string, tenant?: string) => eraseEvents(storage, userId, tenant) },

@@ -40,8 +40,8 @@ export function endOf (key: { revokedAt?: string | null, expiresAt?: string | nu
 
 // Rules that a store may decide in JavaScript. Adapters share them, so that each rule is written once.
 
-/** Whether the guard accepts the user's version. */
-export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }: UserRecord): boolean {
+/** Whether the guard accepts the version of a record. */
+export function accepts ({ ifVersion, unlessVersion }: VersionGuard, { version }: { version: number }): boolean {
   return (ifVersion === null || ifVersion.includes(version)) && !unlessVersion.includes(version)
 }
 

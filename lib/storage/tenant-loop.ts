@@ -1,6 +1,8 @@
 // How tenants are removed and given users, on rows, for every store.
 
 import { isUserId } from '../core/ids.ts'
+import { leaving } from './decide-users.ts'
+import { changedGroups, membershipsOf, rowsWith } from './group-members.ts'
 import { forgotten, isErased } from './recorded-events.ts'
 import type { EventRecord, Page, PageRequest, TenantRecord } from './records.ts'
 import type { CollectionName, Rewrite, Row, Storage, RowWrite, Unit } from './storage.ts'
@@ -44,8 +46,15 @@ export function createTenantStore (store: Storage) {
   async function dropUsers (tenant: string, limit: number): Promise<number> {
     const { items } = await store.users.list({ emailKey: null, words: null, fields: {}, tenant }, page(limit))
     const rows = await store.find('users', items.map(({ id }) => ({ id })))
-    return count(await store.commit(rows.flatMap((was) =>
-      was === null || was.record.tenant !== tenant ? [] : [unitOf([{ in: 'users', put: null, was }])])))
+    // Groups of no tenant keep users whom it was given. Of those in one group, a step drops one.
+    const memberships = items.length === 0 ? [] : await membershipsOf(store, items.map(({ id }) => id))
+    const groups = await rowsWith(store, 'userGroups', memberships.map(({ of }) => of ?? ''))
+    return count(await store.commit(rows.flatMap((was) => {
+      if (was === null || was.record.tenant !== tenant) return []
+      const left = leaving(memberships.filter(({ record }) => record.member === was.record.id))
+      const { writes } = changedGroups(left.members, groups, null)
+      return [unitOf([...writes, ...left.writes, { in: 'users', put: null, was }])]
+    })))
   }
 
   async function drop<Name extends Exclude<CollectionName, 'users'>> (
@@ -57,6 +66,8 @@ export function createTenantStore (store: Storage) {
 
   const steps: Array<(tenant: string, limit: number) => Promise<number>> = [
     (tenant, limit) => drop('apiKeys', tenant, limit, (was) => ({ in: 'apiKeys', put: null, was })),
+    // Before its users, whom a group keeps.
+    (tenant, limit) => drop('userGroups', tenant, limit, (was) => ({ in: 'userGroups', put: null, was })),
     dropUsers,
     (tenant, limit) => drop('trash', tenant, limit, (was) => ({ in: 'trash', put: null, was })),
     (tenant, limit) => store.log.rewrite({ of: { tenant }, make: forgotten }, limit),
@@ -93,8 +104,8 @@ export function createTenantStore (store: Storage) {
     list: (asked: PageRequest): Promise<Page<TenantRecord>> => store.listTenants(asked),
 
     /**
-     * Deletes what a tenant has, at most about `limit` records in one step: its API keys first, then users, with their
-     * idempotency keys, and webhooks. Its events stay, as `forgotten` makes them: so nobody who reads the log loses the
+     * Deletes what a tenant has, at most about `limit` records in one step: its API keys first, then groups, users, with
+     * their idempotency keys, and webhooks. Its events stay, as `forgotten` makes them: so nobody who reads the log loses the
      * place. Returns how many records it was; 0: nothing of the tenant is left. Called again after a crash, it goes on.
      */
     async remove (tenant: string, limit: number): Promise<number> {
@@ -107,7 +118,7 @@ export function createTenantStore (store: Storage) {
      * Gives users who belong to no tenant to one, with their events, each in one atomic step; also the events of users
      * who were deleted, unless they are erased. A step looks at the next users by id, so no step takes longer because
      * there are many. `version` and `updatedAt` stay, no event is recorded, and events keep their places in the log.
-     * Keys and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay as they
+     * Keys, groups and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay as they
      * are, and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the first step
      * may be asked for again.
      */

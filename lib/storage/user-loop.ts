@@ -5,12 +5,13 @@ import { LRUCache } from 'lru-cache'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
+import { changedGroups, membershipsOf, rowsWith } from './group-members.ts'
 import type { Idempotency, UserRecord } from './records.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { copyOfUser } from './user-members.ts'
-import type { UserWrite, WordsOf, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
-import { idOf, isNowhere, onlyOf, refusalOf, writeTogether } from './users-together.ts'
+import type { UserWrite, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
+import { idOf, isNowhere, onlyOf, refusalOf, withGroups, writeTogether } from './users-together.ts'
 
 // A write that waits longer for those before it fails: its answer would come too late.
 const TURN_MS = 3000
@@ -58,8 +59,20 @@ export function createUserWrites (store: Storage, remembers: number) {
   }
 
   /** The rows that a write alone meets. */
-  async function rowsFor (write: UserWrite, attempt: number): Promise<UserRows> {
+  async function rowsFor (write: UserWrite, attempt: number, hasGroups: boolean): Promise<UserRows> {
     const id = idOf(write)
+    const rows = await ownRowsFor(write, attempt, id)
+    const leaves = rows.user !== null && (write.type === 'delete' || write.type === 'purge')
+    // Without groups a user has none, but for those of another mount: they keep the user, and are met then.
+    const memberships = leaves && (hasGroups || attempt > 0) ? await membershipsOf(store, [id]) : []
+    const asked = [
+      ...memberships.map(({ of }) => of ?? ''), ...write.type === 'restore' ? rows.away?.record.groups ?? [] : []
+    ]
+    return asked.length === 0 ? rows : { ...rows, memberships, groups: await rowsWith(store, 'userGroups', asked) }
+  }
+
+  /** The same without groups. */
+  async function ownRowsFor (write: UserWrite, attempt: number, id: string): Promise<UserRows> {
     const needsAway = write.type === 'restore' || write.type === 'purge'
     const needsKeys = write.type === 'delete' && write.putAway !== undefined
     const readAway = needsAway || (needsKeys && attempt > 0)
@@ -81,23 +94,28 @@ export function createUserWrites (store: Storage, remembers: number) {
     return record && rowOf(record)
   }
 
-  async function writeNow (write: UserWrite, wordsOf: WordsOf | undefined): Promise<WriteOutcome> {
+  async function writeNow (write: UserWrite, { wordsOf, onGroups }: WriteScope): Promise<WriteOutcome> {
     const since = performance.now()
     const id = idOf(write)
     // The row that was seen last is a guess that saves the reading: the version proves it.
-    const takesSeen = write.type === 'update' || (write.type === 'delete' && write.putAway === undefined)
+    const takesSeen = write.type === 'update' ||
+      (write.type === 'delete' && write.putAway === undefined && onGroups === undefined)
     const seen = takesSeen ? known?.get(id) : undefined
     for (let attempt = 0; ; attempt++) {
       if (attempt > 0) await pauseBefore(attempt, since)
       const isGuess = attempt === 0 && seen !== undefined
-      const rows = guessOf(write, attempt, seen) ?? await rowsFor(write, attempt)
+      const rows = guessOf(write, attempt, seen) ?? await rowsFor(write, attempt, onGroups !== undefined)
       const made = decideUser(write, rows, wordsOf)
       // What a guess refuses may be right by now.
       if (isGuess && made.writes.length === 0) continue
       if (made.writes.length === 0) return copyOf(made.outcome)
-      const outcome = onlyOf(await store.commit([made]))
+      const groups = made.members === undefined || made.members.length === 0
+        ? null
+        : changedGroups(made.members, rows.groups ?? new Map(), write.event)
+      const outcome = onlyOf(await store.commit([groups === null ? made : withGroups(made, groups)]))
       if (outcome.code === 'ok') {
         note(id, made.writes)
+        if (groups !== null) onGroups?.(groups.changes)
         return copyOf(made.outcome)
       }
       known?.delete(id)
@@ -116,14 +134,14 @@ export function createUserWrites (store: Storage, remembers: number) {
 
   return {
     /** Makes a write of one user. */
-    writeOne (write: UserWrite, { tenant, wordsOf }: WriteScope = {}): Promise<WriteOutcome> {
-      const own = writeIn(write, tenant)
-      if (own.type === 'create') return writeNow(own, wordsOf)
+    writeOne (write: UserWrite, scope: WriteScope = {}): Promise<WriteOutcome> {
+      const own = writeIn(write, scope.tenant)
+      if (own.type === 'create') return writeNow(own, scope)
       const since = performance.now()
       // Writers of one user wait for each other here, and need not meet in the store.
       return inTurn(own.id, () => performance.now() - since > TURN_MS
         ? Promise.reject(new StorageError('unavailable', 'other writers keep changing the user'))
-        : writeNow(own, wordsOf))
+        : writeNow(own, scope))
     },
 
     /**

@@ -1,6 +1,7 @@
 import type {
   Actor, Idempotency, Json, JsonObject, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard, Words
 } from './records.ts'
+import type { GroupChange } from './group-members.ts'
 
 /** A write of a user, as data. */
 export type UserWrite =
@@ -110,6 +111,8 @@ export interface WriteScope {
   tenant?: string | undefined
   /** Absent: own fields are not searched. */
   wordsOf?: WordsOf | undefined
+  /** Takes what the writes have changed of groups, once it is committed. Absent: there are no groups. */
+  onGroups?: ((changes: readonly GroupChange[]) => void) | undefined
 }
 
 /** How writes are made together. */

@@ -3,8 +3,9 @@
 import { decideUser, type UserRows } from './decide-users.ts'
 import { keptWrites, repetitionOf } from './kept-outcomes.ts'
 import { pauseBefore } from './attempts.ts'
+import { changedGroups, type Groups, type MemberChange, membershipsOf, rowsWith } from './group-members.ts'
 import type { EventRecord } from './records.ts'
-import type { Outcome, Rewrite, Row, RowWrite, Storage } from './storage.ts'
+import type { Outcome, Rewrite, Row, RowWrite, Storage, Unit } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { creationAlone } from './storage-rules.ts'
 import type { UserWrite, WriteOutcome, WritesOptions, WritesResult } from './user-writes.ts'
@@ -19,6 +20,8 @@ class MetRows {
   readonly #store: Storage
   readonly #users = new Map<string, Row<'users'> | null>()
   readonly #away = new Map<string, Row<'trash'> | null>()
+  readonly #memberships = new Map<string, Array<Row<'memberships'>>>()
+  #groups: Groups = new Map()
 
   constructor (store: Storage) {
     this.#store = store
@@ -39,6 +42,29 @@ class MetRows {
     return users.size + away.size === 0 ? null : this.#readAll(users, away)
   }
 
+  /** Reads the groups that these writes meet, of users that are read. */
+  async readGroups (writes: readonly UserWrite[]): Promise<void> {
+    const leaving = writes.filter(({ type }) => type === 'delete' || type === 'purge').map(idOf)
+    const found = leaving.length === 0 ? [] : await membershipsOf(this.#store, leaving)
+    for (const row of found) {
+      const { member } = row.record
+      this.#memberships.set(member, [...this.#memberships.get(member) ?? [], row])
+    }
+    const away = writes.flatMap((write) => write.type === 'restore'
+      ? this.#away.get(write.id)?.record.groups ?? []
+      : [])
+    this.#groups = await rowsWith(this.#store, 'userGroups', [...found.map(({ of }) => of ?? ''), ...away])
+  }
+
+  /** True if who is restored was in groups. */
+  hasGroupsAway (write: UserWrite): boolean {
+    return write.type === 'restore' && (this.#away.get(write.id)?.record.groups ?? []).length > 0
+  }
+
+  get groups (): Groups {
+    return this.#groups
+  }
+
   async #readAll (users: ReadonlySet<string>, away: ReadonlySet<string>): Promise<void> {
     await this.#readOnce([...users], [...away])
     const nowhere = [...away].filter((id) => users.has(id) && isNowhere(this.of(id)))
@@ -55,7 +81,8 @@ class MetRows {
   }
 
   of (id: string): UserRows {
-    return { user: this.#users.get(id) ?? null, away: this.#away.get(id) ?? null }
+    const memberships = this.#memberships.get(id) ?? []
+    return { user: this.#users.get(id) ?? null, away: this.#away.get(id) ?? null, memberships, groups: this.#groups }
   }
 
   /** Takes over what a decision has made. */
@@ -63,7 +90,14 @@ class MetRows {
     for (const write of writes) {
       if (write.in === 'users') this.#users.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
       else if (write.in === 'trash') this.#away.set(write.put?.record.id ?? write.was?.record.id ?? '', write.put)
+      else if (write.in === 'memberships') this.#applyMembership(write.put, write.was)
     }
+  }
+
+  #applyMembership (put: Row<'memberships'> | null, was: Row<'memberships'> | null): void {
+    const { id, member } = (put ?? was)?.record ?? { id: '', member: '' }
+    const others = (this.#memberships.get(member) ?? []).filter(({ record }) => record.id !== id)
+    this.#memberships.set(member, put === null ? others : [...others, put])
   }
 
   isThere (id: string): boolean {
@@ -78,6 +112,7 @@ interface Plan {
   /** Of each write of the unit: which write of the call it is of. */
   owners: number[]
   rows: MetRows
+  members: MemberChange[]
 }
 
 type Refusals = ReadonlyMap<number, WriteOutcome>
@@ -86,21 +121,29 @@ type Refusals = ReadonlyMap<number, WriteOutcome>
 function planOf (
   writes: readonly UserWrite[], rows: MetRows, taken: Refusals, { atomic, wordsOf }: WritesOptions
 ): Plan {
-  const plan: Plan = { outcomes: [], unit: { writes: [], events: [], rewrites: [] }, owners: [], rows }
+  const plan: Plan = { outcomes: [], unit: { writes: [], events: [], rewrites: [] }, owners: [], rows, members: [] }
   for (const [i, write] of writes.entries()) {
     const refusal = taken.get(i)
     const made = refusal === undefined
       ? decideUser(write, rows.of(idOf(write)), wordsOf)
-      : { outcome: refusal, writes: [], events: [], rewrites: [] }
+      : { outcome: refusal, writes: [], events: [], rewrites: [], members: [] }
     plan.outcomes.push(made.outcome)
     if (atomic && made.outcome.code !== 'done') return plan
     rows.apply(made.writes)
     plan.unit.writes.push(...made.writes)
     plan.unit.events.push(...made.events)
+    plan.members.push(...made.members ?? [])
     plan.unit.rewrites.push(...made.rewrites)
     plan.owners.push(...made.writes.map(() => i))
   }
   return plan
+}
+
+/** A unit with what it makes of groups: their rows come first, so that concurrent writers end there. */
+export function withGroups (
+  { writes, events, rewrites }: Unit, groups: Pick<ReturnType<typeof changedGroups>, 'writes' | 'events'>
+): Unit {
+  return { writes: [...groups.writes, ...writes], events: [...events, ...groups.events], rewrites }
 }
 
 /** The outcome of the one unit of a commit. */
@@ -119,7 +162,7 @@ const isDone = ({ code }: WriteOutcome): boolean => code === 'done'
 export async function writeTogether (
   store: Storage, writes: readonly UserWrite[], options: WritesOptions
 ): Promise<WritesResult> {
-  const { atomic, idempotency } = options
+  const { atomic, idempotency, onGroups } = options
   const since = performance.now()
   const run = idempotency === null ? '' : crypto.randomUUID()
   const note = idempotency?.note ?? null
@@ -135,7 +178,9 @@ export async function writeTogether (
     const rows = new MetRows(store)
     const reading = rows.read(writes, attempt === 0)
     if (reading !== null) await reading
-    const { outcomes, unit, owners } = planOf(writes, rows, taken, options)
+    const mayHaveGroups = onGroups !== undefined || attempt > 0
+    if (mayHaveGroups || writes.some((write) => rows.hasGroupsAway(write))) await rows.readGroups(writes)
+    const { outcomes, unit, owners, members } = planOf(writes, rows, taken, options)
     const result = { outcomes, note, replayed: false }
     const isUndone = atomic && !outcomes.every(isDone)
     // A creation that was refused may succeed later.
@@ -146,9 +191,15 @@ export async function writeTogether (
         outcomes, run, isAlone, was: before?.was ?? null, isThere: (id) => rows.isThere(id)
       })
       : []
-    const outcome = onlyOf(await store.commit([{ ...unit, writes: [...unit.writes, ...kept] }]))
-    if (outcome.code === 'ok') return result
-    const owner = owners[outcome.at]
+    const event = writes.find((write) => write.event !== null)?.event ?? null
+    const groups = changedGroups(members, rows.groups, event)
+    const own = { ...unit, writes: [...unit.writes, ...kept] }
+    const outcome = onlyOf(await store.commit([withGroups(own, groups)]))
+    if (outcome.code === 'ok') {
+      if (groups.changes.length > 0) onGroups?.(groups.changes)
+      return result
+    }
+    const owner = owners[outcome.at - groups.writes.length]
     if (outcome.code === 'taken' && owner !== undefined) taken.set(owner, refusalOf(outcome))
     else taken.clear()
   }
