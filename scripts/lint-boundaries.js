@@ -3,8 +3,8 @@
 import { posix } from 'node:path'
 
 const BELOW_OPERATIONS = [
-  'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/transfer', 'lib/api-keys', 'lib/events', 'lib/webhooks',
-  'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging', 'lib/http/responses',
+  'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/groups', 'lib/transfer', 'lib/api-keys', 'lib/events',
+  'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging', 'lib/http/responses',
   'lib/http/streams', 'lib/http/admission'
 ]
 
@@ -19,6 +19,11 @@ const ROOMS = [
     room: 'lib/users',
     has: 'the rules and the service of users, without HTTP',
     uses: ['lib/core', 'lib/storage', 'lib/fields']
+  },
+  {
+    room: 'lib/groups',
+    has: 'the rules and the service of groups, without HTTP',
+    uses: ['lib/core', 'lib/storage', 'lib/users']
   },
   {
     room: 'lib/transfer',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { addNth, add, awaitedLater, eventOf, make, nth, turns } from './rows.ts'
+import { awaitedLater, turns } from './concurrency.ts'
+import { addNth, add, eventOf, make, nth } from './rows.ts'
 import { ids, inside, letCallbacksRun, type TransactionCases, userIds } from './transactions.ts'
 import { idOf } from './values.ts'
 

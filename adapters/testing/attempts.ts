@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Storage, Unit } from '../../lib/storage/storage.ts'
-import { add, move, nth, rowIn, turns } from './rows.ts'
+import { turns } from './concurrency.ts'
+import { add, move, nth, rowIn } from './rows.ts'
 
 /** Takes a row again until nobody else was faster. `next` gives null when there is nothing to do. */
 export async function untilMade (

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Storage, UserFilter } from '../../lib/storage/storage.ts'
 import type { Cases, Subject } from './cases.ts'
+import { codesOf, turns } from './concurrency.ts'
 import {
-  add, addNth, changedAt, codesOf, commit, drop, listAll, make, membershipOf, move, nextOf, nth, OK, rowIn, turns,
-  withMembers
+  add, addNth, changedAt, commit, drop, listAll, make, membershipOf, move, nextOf, nth, OK, rowIn, withMembers
 } from './rows.ts'
 import { firstPage, idsOf, upTo } from './list-values.ts'
 import { walked, ORDERS, requireSame, requireUsers } from './users/compare.ts'
@@ -59,7 +59,8 @@ export const groupSubject: Subject = {
       assert.deepEqual(await commit(storage, [add('userGroups', named(3, 'staff'))]), taken)
       const renamed = nextOf(named(2, 'other'), { nameKey: 'staff' })
       assert.deepEqual(await commit(storage, [move('userGroups', named(2, 'other'), renamed)]), taken)
-      for (const [n, key, tenant] of [[4, 'Staff'], [5, 'staff '], [6, 'staff', 'acme'], [7, 'staff', 'beta']] as const) {
+      const free = [[4, 'Staff'], [5, 'staff '], [6, 'staff', 'acme'], [7, 'staff', 'beta']] as const
+      for (const [n, key, tenant] of free) {
         assert.deepEqual(await commit(storage, [add('userGroups', named(n, key, tenant))]), OK, key)
       }
       assert.deepEqual(await commit(storage, [add('userGroups', named(8, 'staff', 'acme'))]), taken)

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import type { EventRecord, PrunedEvents, Storage } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
 import { wholeLog } from './log.ts'
-import {
-  addNth, awaitedLater, concurrently, CONCURRENT_CALLS, eventOf, make, move, nextOf, nth, rowIn, turns, unitOf
-} from './rows.ts'
+import { awaitedLater, concurrently, CONCURRENT_CALLS, turns } from './concurrency.ts'
+import { addNth, eventOf, make, move, nextOf, nth, rowIn, unitOf } from './rows.ts'
 import { untilMade } from './attempts.ts'
 import { idOf, timeOf } from './values.ts'
 

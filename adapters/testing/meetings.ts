@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import type { CollectionName, RowWrite, Storage } from '../../lib/storage/storage.ts'
 import type { Begin } from './host-transaction.ts'
 import { wholeLog } from './log.ts'
-import {
-  add, addNth, awaitedLater, CHANGES, commit, drop, eventOf, make, move, nextOf, nth, rowIn, turns, withMembers
-} from './rows.ts'
+import { awaitedLater, turns } from './concurrency.ts'
+import { add, addNth, CHANGES, commit, drop, eventOf, make, move, nextOf, nth, rowIn, withMembers } from './rows.ts'
 import { ended, endingOf, inTime, ISOLATIONS, meet, unlessLate } from './meeting.ts'
 import { inside, type TransactionCases } from './transactions.ts'
 import { everyone, idOf } from './values.ts'

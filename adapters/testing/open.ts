@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { isStorageError } from '../../lib/storage/storage-error.ts'
 import type { JsonObject, Opened, OpenOptions, Storage } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
-import { add, addNth, commit, drop, eventOf, make, nth, OK, rowIn, turns, withMembers } from './rows.ts'
+import { turns } from './concurrency.ts'
+import { add, addNth, commit, drop, eventOf, make, nth, OK, rowIn, withMembers } from './rows.ts'
 import { everyone, idOf, timeOf } from './values.ts'
 
 /** Duties by name that get a way to make stores that nobody has opened. */

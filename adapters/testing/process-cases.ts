@@ -4,9 +4,9 @@ import { READ_PART_MAX } from '../../lib/core/limits.ts'
 import type { Outcome, Storage } from '../../lib/storage/storage.ts'
 import { wholeLog } from './log.ts'
 import { markMoved, untilMade } from './attempts.ts'
+import { awaitedLater, codesOf } from './concurrency.ts'
 import {
-  add, addNth, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, drop, eventOf, make, move, nextOf, nth, rowIn,
-  unitOf, withMembers
+  add, addNth, CHANGES, COLLECTIONS, commit, drop, eventOf, make, move, nextOf, nth, rowIn, unitOf, withMembers
 } from './rows.ts'
 import type { StorageProcess } from './storage-process.ts'
 import { everyone, idOf } from './values.ts'

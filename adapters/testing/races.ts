@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { Outcome, Row } from '../../lib/storage/storage.ts'
 import type { Subject } from './cases.ts'
 import { markMoved, untilMade } from './attempts.ts'
+import { awaitedLater, codesOf, concurrently, CONCURRENT_CALLS, turns } from './concurrency.ts'
 import {
-  add, addNth, type AnyRow, awaitedLater, CHANGES, codesOf, COLLECTIONS, commit, concurrently, CONCURRENT_CALLS,
-  countAll, drop, eventOf, listAll, make, move, nextOf, nth, OWNERS, ownerOf, rowIn, turns, unitOf, withIdOf,
-  withMembers
+  add, addNth, type AnyRow, CHANGES, COLLECTIONS, commit, countAll, drop, eventOf, listAll, make, move, nextOf, nth,
+  OWNERS, ownerOf, rowIn, unitOf, withIdOf, withMembers
 } from './rows.ts'
 import { everyone, idOf, timeOf } from './values.ts'
 

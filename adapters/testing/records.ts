@@ -98,7 +98,8 @@ const valueCases: Cases = Object.fromEntries(COLLECTIONS.filter((name) => name !
       await make(storage, [add(name, row)])
       requireRow(await rowIn(storage, name, row.record.id), row, what)
       // By a change too: all but what never changes, of its row and of the tenant.
-      const { tenant: _tenant, ...others } = { tenant: null, ...members, ...name === 'userGroups' && { nameKey: `${i}` } }
+      const unique = name === 'userGroups' ? { nameKey: `${i}` } : {}
+      const { tenant: _tenant, ...others } = { tenant: null, ...members, ...unique }
       const next: AnyRow = nextOf(present, others)
       await make(storage, [move(name, present, next)])
       present = next

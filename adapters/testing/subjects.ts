@@ -19,7 +19,8 @@ import { inside, transactionCases, type TransactionCases } from './transactions.
 import { userSubjects, userSubjectsOutside } from './users/index.ts'
 
 /** The duties in the order in which an author writes the methods. Those that hold in a transaction too. */
-const inner: readonly Subject[] = [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects, groupSubject]
+const inner: readonly Subject[] =
+  [commitSubject, takenSubject, recordSubject, listSubject, ...userSubjects, groupSubject]
 /** Those about several writers, the log, which is read after the commit, and the store itself. */
 const outer: readonly Subject[] =
   [eventRecordSubject, raceSubject, logSubject, logPruningSubject, logRaceSubject, ...userSubjectsOutside, openSubject]

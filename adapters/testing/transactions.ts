@@ -4,9 +4,10 @@ import type { Storage, StorageInTransaction } from '../../lib/storage/storage.ts
 import type { Context } from './cases.ts'
 import type { Begin, HostTransaction } from './host-transaction.ts'
 import { wholeLog } from './log.ts'
+import { awaitedLater, concurrently, turns } from './concurrency.ts'
 import {
-  add, addNth, awaitedLater, CHANGES, changedAt, COLLECTIONS, commit, concurrently, countAll, drop, eventOf, make, move,
-  nextOf, nth, OK, rowIn, turns, withMembers
+  add, addNth, CHANGES, changedAt, COLLECTIONS, commit, countAll, drop, eventOf, make, move, nextOf, nth, OK, rowIn,
+  withMembers
 } from './rows.ts'
 import { everyone, idOf } from './values.ts'
 

@@ -24,7 +24,8 @@ const entriesOf = ({ record, of }: { record: Stored, of: string | null }): Entry
 
 /** The rows of all collections. */
 export function lmdbRows (
-  { root, read, write }: LmdbDatabase, { users, memberships, takenIn }: Pick<LmdbUsers, 'users' | 'memberships' | 'takenIn'>,
+  { root, read, write }: LmdbDatabase,
+  { users, memberships, takenIn }: Pick<LmdbUsers, 'users' | 'memberships' | 'takenIn'>,
   events: LmdbEvents
 ): Pick<Storage, 'commit' | 'find' | 'list' | 'listTenants'> {
   const table = <Name extends Listed>(name: Name) => new Table<Row<Name>, string>(root, name, entriesOf)

@@ -1,5 +1,5 @@
 import {
-  isAskedUser, membershipId, type OpenOptions, type Outcome, pageOf, type Row, sortedPage, type Storage, StorageError,
+  isAskedUser, type OpenOptions, type Outcome, pageOf, type Row, sortedPage, type Storage, StorageError,
   type UserFilter, type UserKeys, type UserRecord, type UserSort, wordsOfUser
 } from 'fastify-users/storage'
 import { type Entry, type LmdbDatabase, Table } from './database.ts'
@@ -42,6 +42,9 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
   const isAsked = (row: UserRow, filter: UserFilter): boolean =>
     isAskedUser(row.record, keysOf(row), filter, (id) => memberships.get(id) !== undefined)
 
+  const membersOf = (group: string): string[] => [...memberships.ids('of', group)]
+    .flatMap((id) => memberships.get(id)?.record.member ?? [])
+
   /** The unique value of a user that another one of the tenant has. */
   function takenIn ({ record: user, keys }: UserRow): Taken | null {
     const isTaken = (index: string, text: string): boolean => [...users.ids(index, text)]
@@ -63,7 +66,7 @@ export function lmdbUsers ({ root, requireOpen, read, write }: LmdbDatabase) {
     if (emailKey !== null) found = users.ids('email', emailKey)
     else if (field !== undefined) found = users.ids(`field.${field[0]}`, JSON.stringify(field[1]))
     else if (words !== null) found = words.flatMap(([word]) => withWord(word))
-    else if (group !== undefined) found = [...memberships.ids('of', group)].map((id) => id.slice(membershipId(group, '').length))
+    else if (group !== undefined) found = membersOf(group)
     else if (tenant !== undefined) found = users.ids('tenant', tenant)
     const rows = found && [...new Set(found)].sort().flatMap((id) => users.get(id) ?? [])
     return (rows ?? [...users.parts()].flat()).filter((row) => isAsked(row, filter))

@@ -31,7 +31,8 @@ function tableOf (name: string, members: readonly string[]): string {
   const table = snake(name)
   const owner = OWNERS[name]
   const columns = members.map((member) => `, ${snake(member)} ${TEXT}`).join('')
-  const indexed = ['tenant', 'owner', ...members.filter((member) => member !== 'start' && member !== 'nameKey').map(snake)]
+  const plain = members.filter((member) => member !== 'start' && member !== 'nameKey')
+  const indexed = ['tenant', 'owner', ...plain.map(snake)]
   return `
     CREATE TABLE ${table} (id ${TEXT} PRIMARY KEY, version integer NOT NULL, tenant ${TEXT} NOT NULL,
       owner ${TEXT}${owner === undefined ? '' : ` REFERENCES ${owner} (id) ON DELETE CASCADE`},

@@ -104,7 +104,8 @@ function isWithin (range: UserRange): Sql {
 
 /** The condition of a filter. */
 function conditionOf (filter: UserFilter): Sql {
-  const { emailKey, words, fields, status, tenant, group, ids, emailKeys, anyOf = {}, exists = {}, ranges = [] } = filter
+  const { emailKey, words, fields, status, tenant, group, ids, emailKeys } = filter
+  const { anyOf = {}, exists = {}, ranges = [] } = filter
   const anyWords = (lists: readonly Words[]): Sql => {
     const each = lists.map((list) => allOf(list.map(hasWord)))
     return { sql: `(${each.map(({ sql }) => sql).join(' OR ')})`, values: each.flatMap(({ values }) => values) }

@@ -8,6 +8,7 @@ export interface Offer {
   apiKeys: boolean
   events: boolean
   webhooks: boolean
+  groups: boolean
   /** True if users, keys and events belong to tenants. */
   tenants: boolean
   /** How many seconds deleted users are kept, who can be restored; null: they are not kept. */
@@ -33,7 +34,9 @@ export interface Capabilities {
     /** The tenant that the caller is bound to. Absent: it is bound to none. */
     tenant?: string
   }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
+  offers: {
+    apiKeys: boolean, events: boolean, webhooks: boolean, groups: boolean, tenants: boolean, trash: boolean
+  }
   requireIfMatch: boolean
   /** How many seconds deleted users are kept. Absent: they are not kept. */
   trashRetention?: number
@@ -49,7 +52,7 @@ export interface Capabilities {
 }
 
 export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer): Capabilities {
-  const { apiKeys, events, webhooks, tenants, trash, requireIfMatch, pageSize, fields, scopes } = offer
+  const { apiKeys, events, webhooks, groups, tenants, trash, requireIfMatch, pageSize, fields, scopes } = offer
   return {
     caller: {
       type: principal.type,
@@ -59,7 +62,7 @@ export function capabilitiesOf ({ principal, expiresAt }: Caller, offer: Offer):
       ...(expiresAt !== null && { expiresAt }),
       ...(principal.tenant !== undefined && { tenant: principal.tenant })
     },
-    offers: { apiKeys, events, webhooks, tenants, trash: trash !== null },
+    offers: { apiKeys, events, webhooks, groups, tenants, trash: trash !== null },
     requireIfMatch,
     ...(trash !== null && { trashRetention: trash }),
     pageSize,

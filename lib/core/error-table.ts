@@ -65,6 +65,11 @@ export const errorTable = Object.freeze({
     title: 'Webhook not found',
     detail: 'There is no webhook with this id.'
   },
+  group_not_found: {
+    status: 404,
+    title: 'Group not found',
+    detail: 'There is no group with this id.'
+  },
   delivery_not_found: {
     status: 404,
     title: 'Delivery not found',
@@ -89,6 +94,11 @@ export const errorTable = Object.freeze({
     status: 409,
     title: 'Value already in use',
     detail: 'Another user has the same value in a unique field.'
+  },
+  name_taken: {
+    status: 409,
+    title: 'Name already in use',
+    detail: 'Another group has this name.'
   },
   revert_conflict: {
     status: 409,
@@ -133,7 +143,7 @@ export const errorTable = Object.freeze({
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',
-    detail: 'The user does not have the version that the request requires.'
+    detail: 'The user or group does not have the version that the request requires.'
   },
   body_too_large: {
     status: 413,

@@ -62,6 +62,12 @@ export const ADDRESSES_MAX = 100
 export const KEY_RATE_MAX = 1_000_000_000
 /** Days that the uses of an API key are kept, today included: a year, and the month that it is compared with. */
 export const KEY_USES_DAYS = 400
+/** Characters in the id that another system gives a group. */
+export const EXTERNAL_ID_MAX = 255
+/** Users that join and leave a group by one request. */
+export const MEMBERS_MAX = 1000
+/** Bytes in the body of such a request. */
+export const MEMBERS_BODY_MAX = 64 * 1024
 /** Characters in the URL of a webhook. */
 export const WEBHOOK_URL_MAX = 2048
 /** Types of events that a webhook names. */

@@ -51,6 +51,10 @@ export function createEmitter (log: FastifyBaseLogger): { on: Listening['on'], p
     'api_key.created': new Set(),
     'api_key.rotated': new Set(),
     'api_key.revoked': new Set(),
+    'group.created': new Set(),
+    'group.updated': new Set(),
+    'group.deleted': new Set(),
+    'group.members_changed': new Set(),
     'webhook.disabled': new Set()
   }
 

@@ -1,6 +1,6 @@
 import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
-import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
+import { API_KEY_ID, EVENT_ID, GROUP_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { firstMillisecond } from '../core/moments.ts'
 import { type PageSize, type Paging, pagingParameters, readPaging } from '../core/paging.ts'
 import {
@@ -41,17 +41,17 @@ const before: Parameter = {
     : { code: 'format', detail: 'must be the id of an event' }
 }
 
-const SUBJECTS = [USER_ID, API_KEY_ID, WEBHOOK_ID]
+const SUBJECTS = [USER_ID, API_KEY_ID, GROUP_ID, WEBHOOK_ID]
 
 const subject: Parameter = {
   schema: {
     type: 'string',
     pattern: SUBJECTS.map(({ source }) => source).join('|'),
-    description: 'Only events of the user, API key or webhook with this id, even if it was deleted.'
+    description: 'Only events of the user, API key, group or webhook with this id, even if it was deleted.'
   },
   problem: (value) => typeof value === 'string' && SUBJECTS.some((form) => form.test(value))
     ? null
-    : { code: 'format', detail: 'must be the id of a user, an API key or a webhook' }
+    : { code: 'format', detail: 'must be the id of a user, an API key, a group or a webhook' }
 }
 
 const actor: Parameter = {
@@ -110,7 +110,7 @@ export function historyParameters (size: PageSize): Parameters {
 export interface EventQuery<Filter extends EventFilter = EventFilter> {
   /** Only events of this type, such as `user.updated`, or of a group of types, such as `user.*`. */
   type?: Filter
-  /** Only events of the user, API key or webhook with this id, even if it was deleted. */
+  /** Only events of the user, API key, group or webhook with this id, even if it was deleted. */
   subject?: string
   /** Only changes by the API key or principal with this id, or by the static key with this name. */
   actor?: string

@@ -7,6 +7,7 @@ type KindOf<Type> = Type extends `${infer Kind}.${string}` ? Kind : never
 const READ_SCOPES: Readonly<Record<KindOf<EventType>, Scope>> = {
   user: 'users:read',
   api_key: 'keys:read',
+  group: 'groups:read',
   webhook: 'webhooks:read'
 }
 const SCOPES = new Map<string, Scope>(Object.entries(READ_SCOPES))

@@ -1,27 +1,28 @@
 import type { ApiKey, KeyEventType } from '../api-keys/record.ts'
 import type { Context } from '../core/context.ts'
+import type { GroupData, GroupEventType } from '../storage/group.ts'
 import type { UserRecord } from '../storage/storage.ts'
 import type { PersonalMember, UserMember } from '../storage/user-members.ts'
 import type { Webhook } from '../storage/webhook.ts'
 import type { UserEventType } from '../users/rules.ts'
 import type { User, UserFields } from '../users/types.ts'
 
-export type EventType = UserEventType | KeyEventType | 'webhook.disabled'
+export type EventType = UserEventType | KeyEventType | GroupEventType | 'webhook.disabled'
 
 /** Every kind of event. */
 export const EVENT_TYPES = [
   'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored', 'user.purged',
   'api_key.created', 'api_key.rotated', 'api_key.revoked',
+  'group.created', 'group.updated', 'group.deleted', 'group.members_changed',
   'webhook.disabled'
 ] as const satisfies readonly EventType[]
 
 /** Which events are meant: those of a type, or of all that begin so. */
-export type EventFilter = EventType | 'user.*' | 'api_key.*' | 'webhook.*'
+export type EventFilter = EventType | 'user.*' | 'api_key.*' | 'group.*' | 'webhook.*'
 
 /** The subject of each kind of event, after the change: of a deletion the last state, of a rotation the new key. */
-export type EventData<Fields = UserFields> = Record<UserEventType, User<Fields>> & Record<KeyEventType, ApiKey> & {
-  'webhook.disabled': Webhook
-}
+export type EventData<Fields = UserFields> = GroupData & Record<UserEventType, User<Fields>> &
+  Record<KeyEventType, ApiKey> & { 'webhook.disabled': Webhook }
 
 /** What every event has. */
 interface EventOf<Type, Data> extends Context {
@@ -31,7 +32,7 @@ interface EventOf<Type, Data> extends Context {
   /** RFC 3339 in UTC with milliseconds. */
   readonly timestamp: string
   readonly data: Readonly<Data>
-  /** The tenant of the user, key or webhook. Absent: it belongs to none. */
+  /** The tenant of the user, key, group or webhook. Absent: it belongs to none. */
   readonly tenant?: string
   /** The id of the event whose change this one reverts. Absent: it reverts none. */
   readonly reverts?: string

@@ -1,7 +1,7 @@
 import { FROM_PROCESS } from '../core/context.ts'
-import type { UsersError } from '../core/errors.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Events } from '../events/in-process.ts'
+import { type GroupMethods, groupMethods } from '../groups/in-process.ts'
 import { importRows, type ImportOptions, type ImportSource } from '../transfer/import-source.ts'
 import type { ImportSummary } from '../transfer/import.ts'
 import type { CreateOptions } from '../users/idempotency.ts'
@@ -11,48 +11,15 @@ import type { RestoreOptions } from '../users/deletions.ts'
 import type { RevertOptions } from '../users/reversal.ts'
 import { type createSubjects, type Subject, wholeSubject } from '../events/subject.ts'
 import type { DeletedUser, User, UserFields, UserInput, UserPatch } from '../users/types.ts'
-import type { DeleteOptions, Versions, WriteOptions } from '../users/write-options.ts'
+import type { DeleteOptions, WriteOptions } from '../users/write-options.ts'
 import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
+import type { UserBatchOptions, UserBatchResults, UserOperation } from './in-process-batch.ts'
 import type { ApiKeyMethods } from './in-process-keys.ts'
 import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns, and in which order. */
 export type IterateQuery<Fields = UserFields> = SelectionQuery<Fields>
-
-/** An operation of a batch. */
-export type UserOperation<Fields = UserFields> =
-  | { op: 'create', body: UserInput<Fields> }
-  | { op: 'update', id: string, body: UserPatch<Fields>, ifMatch?: Versions }
-  | { op: 'delete', id: string, ifMatch?: Versions }
-  /** With the option `trash`. */
-  | { op: 'restore' | 'purge', id: string, ifMatch?: Versions }
-
-/** Options of a batch. */
-export interface UserBatchOptions extends CreateOptions {
-  /** All operations or none. Default false. */
-  atomic?: boolean
-}
-
-/** What became of an operation of a batch. */
-export interface UserBatchResult<Fields = UserFields> {
-  /** As of a response to it alone, such as 201. */
-  status: number
-  /**
-   * The user after the operation. `null` after a deletion or an error, and in a repetition if the user has since been
-   * deleted.
-   */
-  user: User<Fields> | null
-  error: UsersError | null
-}
-
-/** What became of a batch. */
-export interface UserBatchResults<Fields = UserFields> {
-  /** In the order of the operations. */
-  data: Array<UserBatchResult<Fields>>
-  /** True if they were made before, by a batch with the same idempotency key. */
-  replayed: boolean
-}
 
 /** The operations on users in process. A method that says nothing else throws UsersError. `Fields`: the host's. */
 export interface UserMethods<Fields = UserFields> {
@@ -123,6 +90,8 @@ export interface UserMethods<Fields = UserFields> {
    * @throws TypeError if `source` is not iterable, or with `format` has what is neither text nor bytes
    */
   import (source: ImportSource, options?: ImportOptions): Promise<ImportSummary>
+  /** Groups of users, with the option `groups`. */
+  readonly groups: GroupMethods<Fields>
   /**
    * The same methods for changes that this person or job makes: events, histories, webhooks and the trash then name
    * them. Two actors never share an idempotency key.
@@ -215,6 +184,7 @@ function userMethods (services: UsersServices, presenter: Presenter, scope: Proc
       const { results, replayed } = await writeBatch(input, options, call)
       return { data: results.map((each) => ({ ...each, user: each.user && user(each.user) })), replayed }
     },
+    groups: groupMethods(services.groups, users, presenter, scope),
     iterate,
     import: (source: ImportSource, options: ImportOptions = {}) =>
       importRows(openImport, source, { ...options }, scope),

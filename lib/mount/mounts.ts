@@ -76,6 +76,7 @@ export function keepMount (parts: MountParts): void {
       events: eventLog !== null,
       webhooks: routing.has('listWebhooks'),
       tenants: tenants !== null,
+      groups: options.groups,
       trash: options.trash?.retention ?? null,
       requireIfMatch,
       pageSize,

@@ -103,6 +103,11 @@ export const optionTable = {
    * to that tenant; for others it must match.
    */
   tenants: defaulted<boolean>(false, flag),
+  /**
+   * Add groups of users, with their members, and the routes for callers with `groups:read` and `groups:write`. What a
+   * group may do is up to you: groups say nothing about rights.
+   */
+  groups: defaulted<boolean>(false, flag),
   /** Describe the routes to `@fastify/swagger`, registered before this plugin for OpenAPI 3.1. `false` hides them. */
   openapi: defaulted<boolean>(true, flag),
   /**

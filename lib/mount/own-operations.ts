@@ -15,6 +15,7 @@ import { apiKeyOperations } from '../operations/api-keys.ts'
 import { batchOperation } from '../operations/batch.ts'
 import { eventOperations } from '../operations/events.ts'
 import { exportOperation } from '../operations/export.ts'
+import { groupFilterCheck, groupOperations } from '../operations/groups.ts'
 import { importOperation } from '../operations/import.ts'
 import type { Operation } from '../operations/operation.ts'
 import { subjectOperation } from '../operations/subject.ts'
@@ -72,13 +73,16 @@ export function ownOperations (
     }
   })()
   const scopesOf = (key: StaticKey) => (typeof key === 'string' ? undefined : key.scopes) ?? DEFAULT_SCOPES
-  const { users, presenter, subject, openImport, writeBatch, eventLog, apiKeys } = services
+  const { users, presenter, subject, openImport, writeBatch, eventLog, apiKeys, groups } = services
+  const checkFilter = groupFilterCheck(securityLog)
   return [
     ...userOperations(users, presenter, {
       pageSize,
       fields,
       erases: eventLog !== null,
       reverts: eventLog !== null,
+      groups: groups !== null,
+      checkFilter,
       restores: options.trash !== null,
       readFor: readsOf(repository, limits.reads),
       ownerOf
@@ -92,6 +96,8 @@ export function ownOperations (
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
       fields,
       ofTenants: tenants !== null,
+      groups: groups !== null,
+      checkFilter,
       hold: holdExport,
       readFor: readsOf(repository, limits.reads),
       recheck: recheckFor('users:read')
@@ -116,6 +122,16 @@ export function ownOperations (
         usualLimit: requests,
         ownerOf,
         claims: createClaims(repository, options.idempotencyTtl)
+      })
+      : [],
+    ...groups !== null
+      ? groupOperations(groups, users, presenter, {
+        pageSize,
+        fields,
+        readFor: readsOf(repository, limits.reads),
+        ownerOf,
+        claims: createClaims(repository, options.idempotencyTtl),
+        securityLog
       })
       : [],
     ...tenants !== null ? tenantOperations(tenants, pageSize, limitTenantLists) : []

@@ -1,5 +1,5 @@
 import type { Scope } from '../api-keys/scopes.ts'
-import { API_KEY_ID, EVENT_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
+import { API_KEY_ID, EVENT_ID, GROUP_ID, USER_ID, WEBHOOK_ID } from '../core/ids.ts'
 import { NAME_MAX } from '../core/limits.ts'
 import type { PageSize } from '../core/paging.ts'
 import { TENANT } from '../core/tenant.ts'
@@ -17,6 +17,11 @@ export const webhookId: Schema = {
   type: 'string',
   pattern: WEBHOOK_ID.source,
   description: 'The webhook’s id: a TypeID, sortable by creation time.'
+}
+export const groupId: Schema = {
+  type: 'string',
+  pattern: GROUP_ID.source,
+  description: 'The group’s id: a TypeID, sortable by creation time.'
 }
 export const keyId: Schema = {
   type: 'string',

@@ -8,6 +8,7 @@ import {
   answer, body, eventId, known, LATER, list, moment, name, type Schema, userId, written
 } from './component-parts.ts'
 import type { DescribedFields } from './described-fields.ts'
+import { groupComponents } from './group-components.ts'
 import { KEY, keyComponents } from './key-components.ts'
 import type { DescriptionSettings } from './operation-description.ts'
 import { webhookComponents } from './webhook-components.ts'
@@ -174,10 +175,11 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
         anyOf: [
           { $ref: 'EventUser' },
           { $ref: 'EventApiKey' },
+          { $ref: 'EventGroup' },
           { $ref: 'Webhook' },
           { type: 'object', additionalProperties: true, description: LATER }
         ],
-        description: 'The user, key or webhook after the change.'
+        description: 'The user, key, group or webhook after the change.'
       },
       before: answer(changed, { optional: Object.keys(changed) }),
       actor,
@@ -240,6 +242,7 @@ export function componentsFor (
     ...batchComponents(fields.example && inputOf(fields.example), trash),
     ...keyComponents(pageSize, scopes),
     ...eventComponents(pageSize, fields),
+    ...groupComponents(pageSize),
     ...webhookComponents(pageSize),
     ...capabilitiesComponents
   }

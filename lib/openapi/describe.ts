@@ -19,6 +19,7 @@ const TAGS = {
   'api-keys': 'API keys: list, create, rotate, revoke.',
   events: 'Recorded changes to users and API keys.',
   webhooks: 'Endpoints that events are delivered to.',
+  groups: 'Groups of users, and who is in them.',
   tenants: 'Tenants, which users belong to: list, read, delete.',
   capabilities: 'What the caller can do.'
 }

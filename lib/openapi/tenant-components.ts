@@ -10,7 +10,7 @@ const status = known(['deleting'], 'Present while the answering process is delet
 /** Components that have the tenant, with the option `tenants`. */
 const OF_TENANTS = [
   'User', 'DeletedUser', 'UserInput', 'UserPatch', 'UserReplacement', 'ApiKey', 'NewApiKey', 'ApiKeyInput', 'Event',
-  'Webhook', 'NewWebhook', 'WebhookInput', 'WebhookPatch'
+  'Group', 'GroupInput', 'GroupPatch', 'Webhook', 'NewWebhook', 'WebhookInput', 'WebhookPatch'
 ]
 
 /** Adds the tenant to the components that have it, and the components of tenants. */

@@ -5,7 +5,7 @@ import type { ReadFor } from '../http/consistency.ts'
 import { readingStream } from '../http/streams/paced-stream.ts'
 import type { HoldPlace } from '../http/streams/stream-places.ts'
 import { type ExportFormat, exportParameters, type OpenExport } from '../transfer/export.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, OperationCall } from './operation.ts'
 
 const TYPES: Record<ExportFormat, string> = {
   ndjson: 'application/x-ndjson',
@@ -17,6 +17,10 @@ export interface ExportOperationOptions {
   fields: FieldsSchema
   /** True if users have a tenant. */
   ofTenants: boolean
+  /** True if users can be in groups. */
+  groups: boolean
+  /** Refuses a filter that the caller may not use. */
+  checkFilter: (call: OperationCall) => void
   /** Takes the caller's place for it. */
   hold: HoldPlace
   readFor: ReadFor
@@ -31,7 +35,7 @@ export interface ExportOperationOptions {
 export function exportOperation (
   begin: Breakables,
   open: OpenExport,
-  { fields, ofTenants, hold, readFor, recheck }: ExportOperationOptions
+  { fields, ofTenants, groups, checkFilter, hold, readFor, recheck }: ExportOperationOptions
 ): Operation {
   return {
     tag: 'users',
@@ -42,7 +46,7 @@ export function exportOperation (
     summary: 'Export users',
     description: 'All users that match, from one snapshot: a line of JSON for each, or a CSV table. The response is ' +
       'streamed, and is complete if it ends as its framing says. HEAD works too.',
-    query: exportParameters(fields, ofTenants),
+    query: exportParameters(fields, ofTenants, groups),
     success: {
       status: 200,
       description: 'The users.',
@@ -52,7 +56,9 @@ export function exportOperation (
     codes: ['validation_failed', 'rate_limited'],
     // Not for all of the handler: that ends with the response.
     limitsItself: true,
-    async handler ({ request, reply, query, faults, tenant }) {
+    async handler (call) {
+      const { request, reply, query, faults, tenant } = call
+      checkFilter(call)
       const { format, texts } = open(query, { priorFaults: faults, tenant })
       if (request.method !== 'HEAD') hold(request, reply)
       // Fastify sends null as JSON text where the type is one of JSON.

@@ -22,6 +22,10 @@ export interface UserOperationsOptions extends DeletionOperationsOptions {
   fields: FieldsSchema
   /** True if changes can be reverted. */
   reverts: boolean
+  /** True if users can be in groups. */
+  groups: boolean
+  /** Refuses a filter that the caller may not use. */
+  checkFilter: (call: OperationCall) => void
   readFor: ReadFor
 }
 
@@ -42,7 +46,7 @@ export function userOperations (
   presenter: Presenter,
   options: UserOperationsOptions
 ): Operation[] {
-  const { pageSize, fields, fields: { filters }, reverts, readFor, ownerOf } = options
+  const { pageSize, fields, fields: { filters }, reverts, groups, checkFilter, readFor, ownerOf } = options
   const select = selection(memberNames(fields, presenter.showsTenant))
   const { userJson, minimalJson, listJson } = presenter
   const sendUser = (reply: FastifyReply, user: UserRecord, jsonOf = userJson): FastifyReply =>
@@ -72,11 +76,12 @@ export function userOperations (
       operationId: 'listUsers',
       summary: 'List users',
       description: 'A page of users, by default in creation order, with the exact total. HEAD works too.',
-      query: { ...userListParameters(pageSize, filters), select: select.parameter },
+      query: { ...userListParameters(pageSize, filters, groups), select: select.parameter },
       success: { status: 200, description: 'The page.', is: 'UserList', headers: ['Link'] },
       codes: ['validation_failed'],
       limitsItself: true,
       async handler (call) {
+        checkFilter(call)
         const { names, query } = select.of(call)
         const page = await readFor(call, (reads) => users.list(query, { ...readCallOf(call), reads }))
         return sendPage(call, page, { text: names === null ? listJson(page) : presenter.picking(names).listJson(page) })

@@ -86,7 +86,9 @@ export function createGroupStore (store: Storage) {
   }
 
   /** Who joins and leaves of those who are asked for, with the rows for it; or who is no user of the tenant. */
-  async function decideMembers ({ record: { id, tenant } }: Row<'userGroups'>, { add = [], remove = [], all }: MembersAsked) {
+  async function decideMembers (
+    { record: { id, tenant } }: Row<'userGroups'>, { add = [], remove = [], all }: MembersAsked
+  ) {
     const there = all === undefined
       ? await rowsWith(store, 'memberships', [...add, ...remove].map((user) => membershipId(id, user)))
       : await allOf(id)

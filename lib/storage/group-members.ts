@@ -9,7 +9,7 @@ import type { Row, RowWrite, Storage } from './storage.ts'
 /** A user who joins a group, or leaves it. */
 export interface MemberChange { group: string, user: string, joins: boolean }
 
-/** What a write has changed of the members of a group. `event`: what was recorded, whose parts have ids of their own. */
+/** What a write has changed of the members of a group. `event`: what was recorded of it first. */
 export interface GroupChange { group: GroupRecord, added: string[], removed: string[], event: NewEvent | null }
 
 /** Groups by their ids. */

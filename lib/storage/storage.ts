@@ -94,8 +94,9 @@ export interface Unit { writes: readonly RowWrite[], events: readonly EventRecor
 export type Outcome =
   | { code: 'ok' }
   /**
-   * The row differs from `was`, the row that it belongs to is gone, or a membership and its user don't fit. The caller reads the row and decides again. So a
-   * store may also return it for a conflict on which the database gave up, but must throw in a host's transaction.
+   * The row differs from `was`, the row that it belongs to is gone, or a membership and its user don't fit. The caller
+   * reads the row and decides again. So a store may also return it for a conflict on which the database gave up, but
+   * must throw in a host's transaction.
    */
   | { code: 'changed', at: number }
   /** Another row has the unique value of this member or field. Names the address if several are taken. */

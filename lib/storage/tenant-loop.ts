@@ -104,9 +104,10 @@ export function createTenantStore (store: Storage) {
     list: (asked: PageRequest): Promise<Page<TenantRecord>> => store.listTenants(asked),
 
     /**
-     * Deletes what a tenant has, at most about `limit` records in one step: its API keys first, then groups, users, with
-     * their idempotency keys, and webhooks. Its events stay, as `forgotten` makes them: so nobody who reads the log loses the
-     * place. Returns how many records it was; 0: nothing of the tenant is left. Called again after a crash, it goes on.
+     * Deletes what a tenant has, at most about `limit` records in one step: its API keys first, then groups, users,
+     * with their idempotency keys, and webhooks. Its events stay, as `forgotten` makes them: so nobody who reads the
+     * log loses the place. Returns how many records it was; 0: nothing of the tenant is left. Called again after a
+     * crash, it goes on.
      */
     async remove (tenant: string, limit: number): Promise<number> {
       let done = 0
@@ -118,9 +119,9 @@ export function createTenantStore (store: Storage) {
      * Gives users who belong to no tenant to one, with their events, each in one atomic step; also the events of users
      * who were deleted, unless they are erased. A step looks at the next users by id, so no step takes longer because
      * there are many. `version` and `updatedAt` stay, no event is recorded, and events keep their places in the log.
-     * Keys, groups and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay as they
-     * are, and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the first step
-     * may be asked for again.
+     * Keys, groups and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay
+     * as they are, and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the
+     * first step may be asked for again.
      */
     async assign (tenant: string, { after, limit }: AssignmentRequest): Promise<AssignmentStep> {
       const from = after === null ? { offset: 0 } : { after }

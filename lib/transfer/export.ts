@@ -48,10 +48,10 @@ const own: Parameters = {
   columns: columnsParameter
 }
 
-/** Declares the parameters of an export. `ofTenants`: users have a tenant. */
-export function exportParameters (fields: FieldsSchema, ofTenants: boolean): Parameters {
+/** Declares the parameters of an export. `ofTenants`: users have a tenant. `hasGroups`: they can be in groups. */
+export function exportParameters (fields: FieldsSchema, ofTenants: boolean, hasGroups: boolean): Parameters {
   const { parameter: select } = selection(memberNames(fields, ofTenants))
-  return { ...own, ...userSelectionParameters(fields.filters), select }
+  return { ...own, ...userSelectionParameters(fields.filters, hasGroups), select }
 }
 
 function columnFaults (names: readonly string[], isKnown: (name: string) => boolean): Fault[] {

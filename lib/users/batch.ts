@@ -13,7 +13,7 @@ import type { HostFields } from '../fields/host-fields.ts'
 import { deletionOf, type TrashOption } from './deletions.ts'
 import { type Batch, batchFaults, type BatchOperation, inBatch } from './batch-shape.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
-import { errorOfRefusal, publishedTypes, type PublishUser, type Refusal } from './outcomes.ts'
+import { errorOfRefusal, publishedTypes, type PublishUser, type Refusal, type ScopeOf } from './outcomes.ts'
 import { changesOf, checkCreate, checkUpdate, newUserOf, type UserEventType } from './rules.ts'
 import { guardOf } from './write-options.ts'
 
@@ -50,6 +50,7 @@ export interface BatchParts {
   /** The option: users show their tenant, and only callers that are bound to one make users. */
   tenants: boolean
   publish: PublishUser
+  scopeOf: ScopeOf
   makeEvent: MakeEvent
 }
 
@@ -236,7 +237,7 @@ export function createBatches (parts: BatchParts): WriteBatch {
       : { ...identityOf(idempotencyKey, operations, atomic, owner), note }
     const writes = [...prepared.values()]
     const result = await fromStorage(() => repository.users.write(writes, {
-      tenant, wordsOf: fields?.searchable?.wordsOf, atomic, idempotency
+      ...parts.scopeOf({ tenant, context }), atomic, idempotency
     }))
     const kept = result.replayed ? errorsIn(result.note) : refusals
     const results = resultsOf(operations, result, kept, atomic)

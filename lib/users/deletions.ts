@@ -8,9 +8,9 @@ import type { MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { UserRecord, VersionGuard } from '../storage/storage.ts'
 import type { DeletedUser, Trash } from '../storage/trash.ts'
-import type { UserWrite, WriteScope } from '../storage/user-writes.ts'
+import type { UserWrite } from '../storage/user-writes.ts'
 import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
-import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
+import { doneOf, publishedTypes, type PublishUser, type ScopeOf, writeAlone } from './outcomes.ts'
 import { findIn, type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
 import { type DeleteOptions, deletionFaults, guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
@@ -24,7 +24,7 @@ export interface TrashOption { retention: number }
 
 export interface DeletionParts {
   repository: Repository
-  scopeOf: (call: Pick<Call, 'tenant'>) => WriteScope
+  scopeOf: ScopeOf
   pageSize: PageSize
   /** Null: a deletion is final. */
   trash: TrashOption | null

@@ -1,11 +1,11 @@
 import type { ReadCall } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
 import { type FaultReason, unknownParameters } from '../core/fault.ts'
-import { USER_ID } from '../core/ids.ts'
+import { GROUP_ID, USER_ID } from '../core/ids.ts'
 import { EMAIL_MAX } from '../core/limits.ts'
 import { type PageSize, pagingParameters, type PagingQuery } from '../core/paging.ts'
 import {
-  flagParameter, type Parameter, parameterFaults, type Parameters, searchParameter, wordParameter
+  flagParameter, idParameter, type Parameter, parameterFaults, type Parameters, searchParameter, wordParameter
 } from '../core/parameters.ts'
 import { checkEmail } from '../core/text.ts'
 import { searchedWords } from '../core/words.ts'
@@ -42,8 +42,15 @@ const q = searchParameter('Only users for whom each word given here begins a wor
 
 const status = wordParameter(STATUSES, 'Only users with this status.')
 
-/** Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. */
-export function userListParameters (size: PageSize, filters: ReadonlyMap<string, Parameter>): Parameters {
+const group = idParameter(GROUP_ID, 'Only members of this group. Needs the scope `groups:read` too.')
+
+/**
+ * Declares the parameters of a list of users. `filters`: the filterable fields of the host's own. `hasGroups`: users
+ * can be in groups.
+ */
+export function userListParameters (
+  size: PageSize, filters: ReadonlyMap<string, Parameter>, hasGroups: boolean
+): Parameters {
   const { page, limit, after } = pagingParameters(size, USER_ID)
   return {
     page,
@@ -55,6 +62,7 @@ export function userListParameters (size: PageSize, filters: ReadonlyMap<string,
     q,
     status,
     ids: idsParameter,
+    ...hasGroups && { group },
     'email[in]': emailsParameter(emailProblem),
     ...Object.fromEntries(filters),
     ...conditionParameters(filters)
@@ -67,14 +75,14 @@ const NO_PAGES: PageSize = { default: 1, max: 1 }
 const PAGES = ['page', 'limit', 'after', 'cursor']
 
 /** Declares the parameters that select users and their order, without pages. */
-export function userSelectionParameters (filters: ReadonlyMap<string, Parameter>): Parameters {
-  const all = Object.entries(userListParameters(NO_PAGES, filters))
+export function userSelectionParameters (filters: ReadonlyMap<string, Parameter>, hasGroups: boolean): Parameters {
+  const all = Object.entries(userListParameters(NO_PAGES, filters, hasGroups))
   return Object.fromEntries(all.filter(([name]) => !PAGES.includes(name)))
 }
 
 /** The names of parameters that no filterable field may have: those of lists, and of exports beside them. */
 export const LIST_PARAMETERS: readonly string[] =
-  [...Object.keys(userListParameters(NO_PAGES, new Map())), 'format', 'columns', 'select']
+  [...Object.keys(userListParameters(NO_PAGES, new Map(), true)), 'format', 'columns', 'select']
 
 /** Which users, and in which order, in process and over HTTP; with the fields of the option `fields.filterable`. */
 export type SelectionQuery<Fields = UserFields> = UserSelection & FieldFilter<Fields> & FieldConditions<Fields> & {
@@ -105,6 +113,8 @@ interface UserSelection extends Bounds<'createdAt' | 'updatedAt', string> {
   status?: UserStatus
   /** Only users with these ids, at most 100: in this order, unless `sort` is given. */
   ids?: readonly string[]
+  /** Only members of the group with this id, with the option `groups`. */
+  group?: string
 }
 
 /** A list's parameters after the check: complete and normalised. */
@@ -126,7 +136,7 @@ function filterOf (
   query: Readonly<Record<string, unknown>>,
   { filters, folded, searchesNumbers }: ListedFields
 ): UserFilter {
-  const { email, q, status } = query
+  const { email, q, status, group } = query
   const checked = typeof email === 'string' ? checkEmail(email) : null
   const fields: Record<string, string | number | boolean> = {}
   for (const name of filters.keys()) {
@@ -137,7 +147,8 @@ function filterOf (
     emailKey: checked !== null && 'key' in checked ? checked.key : null,
     words: typeof q === 'string' ? searchedWords(q, searchesNumbers) : null,
     fields,
-    ...(isStatus(status) && { status })
+    ...(isStatus(status) && { status }),
+    ...(typeof group === 'string' && { group })
   }
   const all = hasConditions(query) ? { ...filter, ...readConditions(query, filters) } : filter
   return folded.size === 0 ? all : withFolded(all, folded)
@@ -147,8 +158,8 @@ function filterOf (
 export type ListedFields = Pick<FieldsSchema, 'filters' | 'folded' | 'searchesNumbers'>
 
 /** Makes the check of list parameters, which fills in the defaults. */
-export function listQueryCheck (size: PageSize, fields: ListedFields) {
-  const declared = userListParameters(size, fields.filters)
+export function listQueryCheck (size: PageSize, fields: ListedFields, hasGroups: boolean) {
+  const declared = userListParameters(size, fields.filters, hasGroups)
   /** @throws UsersError `validation_failed` that names every faulty parameter, after those known before */
   return (
     query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}
@@ -174,8 +185,8 @@ export function listQueryCheck (size: PageSize, fields: ListedFields) {
 }
 
 /** Makes the check of the parameters of a walk over all users: those of a list without its pages. */
-export function walkQueryCheck (fields: ListedFields) {
-  const check = listQueryCheck(NO_PAGES, fields)
+export function walkQueryCheck (fields: ListedFields, hasGroups: boolean) {
+  const check = listQueryCheck(NO_PAGES, fields, hasGroups)
   return (query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}): CheckedWalkQuery => {
     const { page, limit, after, cursor, ...rest } = query
     const refused = PAGES.filter((name) => Object.hasOwn(query, name))

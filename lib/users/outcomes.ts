@@ -1,12 +1,13 @@
-import type { Context } from '../core/context.ts'
+import type { Call, Context } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { secondId } from '../core/ids.ts'
 import type { UserEventType } from './rules.ts'
+import type { GroupChange } from '../storage/group-members.ts'
 import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Idempotency, Json, NewEvent, UserRecord } from '../storage/storage.ts'
-import type { ChangeType, UserWrite, WriteOutcome, WriteScope } from '../storage/user-writes.ts'
+import type { ChangeType, UserWrite, WordsOf, WriteOutcome, WriteScope } from '../storage/user-writes.ts'
 
 /** Why a write was not done. */
 export type Refusal = Exclude<WriteOutcome, { code: 'done' }>
@@ -54,6 +55,20 @@ export async function writeAlone (
 /** Publishes a change, with the user after it. */
 export type PublishUser =
   (type: UserEventType, user: UserRecord, context: Context, recorded: NewEvent | null) => void
+
+/** Publishes what a write of users has changed of groups. */
+export type PublishGroups = (changes: readonly GroupChange[], context: Context) => void
+
+/** What holds for all writes of a call. */
+export type ScopeOf = (call: Pick<Call, 'tenant' | 'context'>) => WriteScope
+
+/** Makes what gives that. `publishGroups`: null, if there are no groups. */
+export const scopes = (wordsOf: WordsOf | undefined, publishGroups: PublishGroups | null): ScopeOf =>
+  ({ tenant, context }) => ({
+    tenant,
+    wordsOf,
+    ...(publishGroups !== null && { onGroups: (changes) => publishGroups(changes, context) })
+  })
 
 /** A type of event that is published, and what was recorded as it. */
 type Published = readonly [type: ChangeType | UserEventType, recorded: NewEvent | null]

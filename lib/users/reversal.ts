@@ -1,25 +1,24 @@
-import { type Call, FROM_PROCESS } from '../core/context.ts'
+import { FROM_PROCESS } from '../core/context.ts'
 import { UsersError, validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isEventId, isUserId } from '../core/ids.ts'
 import { isObject } from '../core/json.ts'
 import { checkEmail, checkName } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
-import type { WriteScope } from '../storage/user-writes.ts'
 import type { Repository } from '../storage/repository.ts'
 import { changedFields, isErased, type MakeEvent } from '../storage/recorded-events.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { EventRecord, JsonObject, UserChanges, UserRecord } from '../storage/storage.ts'
 import type { KeyedCall } from './deletions.ts'
 import { type CreateOptions, idempotencyKeyFaults, idempotencyOf } from './idempotency.ts'
-import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
+import { doneOf, publishedTypes, type PublishUser, type ScopeOf, writeAlone } from './outcomes.ts'
 import { isStatus } from './status.ts'
 import { type RequirePrecondition, throwFaults, userNotFound } from './write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from './write-options.ts'
 
 export interface ReversalParts {
   repository: Repository
-  scopeOf: (call: Pick<Call, 'tenant'>) => WriteScope
+  scopeOf: ScopeOf
   fields: HostFields | null
   idempotencyTtl: number
   publish: PublishUser

@@ -9,15 +9,14 @@ import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
-import type { UserReads, UserRecord } from '../storage/storage.ts'
-import type { WriteScope } from '../storage/user-writes.ts'
+import type { GroupRecord, UserReads, UserRecord } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
 import { listQueryCheck, walkQueryCheck } from './list-query.ts'
 import { asAsked, readUserPage, walkUsers } from './list-pages.ts'
 import { createDeletions, type KeyedCall, type TrashOption } from './deletions.ts'
-import { doneOf, publishedTypes, type PublishUser, writeAlone } from './outcomes.ts'
+import { doneOf, publishedTypes, type PublishUser, type ScopeOf, scopes, writeAlone } from './outcomes.ts'
 import { createReversal } from './reversal.ts'
 import { changesOf, checkCreate, checkUpdate, newUserOf } from './rules.ts'
 import { findIn, preconditionCheck, throwFaults, userNotFound } from './write-checks.ts'
@@ -37,6 +36,10 @@ export interface UsersServiceOptions {
   trash?: TrashOption | null
   /** Publishes a change, with the user after it. */
   publish: PublishUser
+  /** Default: that of a mount without groups. */
+  scopeOf?: ScopeOf
+  /** The option: users can be in groups. Default false. */
+  hasGroups?: boolean
   /** Makes what the storage records of a change. */
   makeEvent: MakeEvent
 }
@@ -44,6 +47,11 @@ export interface UsersServiceOptions {
 /** A call that reads users, and where: by default the primary. */
 export interface UsersReadCall extends ReadCall {
   reads?: UserReads
+}
+
+/** A call that lists users. `group`: members of this group alone. */
+export interface UsersListCall extends UsersReadCall {
+  group?: Pick<GroupRecord, 'id' | 'tenant'>
 }
 
 /** A call that reads a user. `atLeast`: a version that the caller has seen. */
@@ -65,10 +73,10 @@ export interface Creation {
  */
 export function createUsersService (options: UsersServiceOptions) {
   const { repository, fields, pageSize, requireIfMatch, idempotencyTtl, publish, makeEvent, tenants = false } = options
-  const scopeOf = ({ tenant }: Pick<Call, 'tenant'>): WriteScope => ({ tenant, wordsOf: fields?.searchable?.wordsOf })
+  const { scopeOf = scopes(fields?.searchable?.wordsOf, null), hasGroups = false } = options
   const listed = fields?.schema ?? NO_FIELDS
-  const checkListQuery = listQueryCheck(pageSize, listed)
-  const checkWalkQuery = walkQueryCheck(listed)
+  const checkListQuery = listQueryCheck(pageSize, listed, hasGroups)
+  const checkWalkQuery = walkQueryCheck(listed, hasGroups)
   const isUser = async (id: string, tenant: string | undefined): Promise<boolean> =>
     isUserId(id) && await findIn(repository, id, tenant) !== null
   const requirePrecondition = preconditionCheck(isUser, requireIfMatch)
@@ -157,9 +165,12 @@ export function createUsersService (options: UsersServiceOptions) {
 
   async function list (
     query: Readonly<Record<string, unknown>>,
-    { reads = primary, ...call }: UsersReadCall = {}
+    { reads = primary, group, ...call }: UsersListCall = {}
   ): Promise<ListedPage<UserRecord>> {
-    const checked = checkListQuery(query, call)
+    const asked = group === undefined ? query : { ...query, group: group.id }
+    // All members of a tenant's group belong to the tenant, and are found without a look at it.
+    const isOfGroup = group !== undefined && group.tenant === call.tenant
+    const checked = checkListQuery(asked, isOfGroup ? { ...call, tenant: undefined } : call)
     return readUserPage(checked, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 

@@ -1,6 +1,6 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import { WORD_LIST } from '../tables/columns.ts'
-import { isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
+import { IN_A_GROUP, isNamed, type Names, UNIQUE_INDEX } from '../tables/names.ts'
 
 // PostgreSQL, appendix A. Conditions that pass: connection (08), credentials (28), resources (53), intervention (57P),
 // cancelled or timed out statement, lock not available, serialisation failure, deadlock, read-only after a failover,
@@ -88,9 +88,6 @@ function violatedIndex (error: unknown, { bare }: Names): string | undefined {
 const isMarkRefused = (error: unknown, { bareUsers }: Names): boolean =>
   (property(error, 'code') === '23502' && property(error, 'column') === WORD_LIST) ||
     property(error, 'message')?.includes(`NOT NULL constraint failed: ${bareUsers}.${WORD_LIST}`) === true
-
-/** What SQLite's trigger says that keeps a user who is in a group. */
-export const IN_A_GROUP = 'fastify-users: the user is in a group'
 
 /** True if the database has refused a write because a row of ours would refer to one that is not there. */
 export function isOwnReference (error: unknown, { bare }: Pick<Names, 'bare'>): boolean {

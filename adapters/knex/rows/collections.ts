@@ -43,20 +43,21 @@ export interface SqlCollection<Name extends CollectionName> {
 export type SqlCollections = { [Name in CollectionName]: SqlCollection<Name> }
 
 export const text = (column: string): StoredColumn => ({ column, type: 'text' })
-const maybe = (column: string, type: StoredColumn['type'] = 'text'): StoredColumn => ({ column, type, nullable: true })
+export const maybe = (column: string, type: StoredColumn['type'] = 'text'): StoredColumn =>
+  ({ column, type, nullable: true })
 export const moment = (column: string): StoredColumn => ({ column, type: 'timestamptz' })
 export const json = (column: string): StoredColumn => ({ column, type: 'json' })
 export const ID = text('id')
 export const VERSION: StoredColumn = { column: 'version', type: 'bigint' }
 
-const plain = (name: string, column = name): Column => ({ name, column, kind: 'plain' })
-const readMoment = (name: string, column: string): Column => ({ name, column, kind: 'moment' })
+export const plain = (name: string, column = name): Column => ({ name, column, kind: 'plain' })
+export const readMoment = (name: string, column: string): Column => ({ name, column, kind: 'moment' })
 const readJson = (name: string, column = name): Column => ({ name, column, kind: 'json' })
 
 const orEmpty = (value: string | number | null | undefined): string => value == null ? '' : String(value)
 /** A JSON value of its own: text from a row, and from a packed page a value that several callers may share. */
 const ownJson = (value: unknown) => Object(typeof value === 'string' ? JSON.parse(value) : structuredClone(value))
-const tenantIn = ({ tenant }: Read): { tenant?: string } => tenant === '' ? {} : { tenant: String(tenant) }
+export const tenantIn = ({ tenant }: Read): { tenant?: string } => tenant === '' ? {} : { tenant: String(tenant) }
 
 const trash: SqlCollection<'trash'> = {
   table: (names) => names.deletedUsers,
@@ -159,53 +160,6 @@ const deliveries: SqlCollection<'deliveries'> = {
   beside: { webhooks: 'webhook_id' }
 }
 
-const userGroups: SqlCollection<'userGroups'> = {
-  table: (names) => names.userGroups,
-  columns: [
-    ID, VERSION, text('tenant'), text('name'), text('name_key'), maybe('external_id'),
-    { column: 'members', type: 'bigint' }, moment('created_at'), moment('updated_at')
-  ],
-  values ({ record: { id, version, tenant, name, nameKey, externalId, members, createdAt, updatedAt } }) {
-    return [
-      id, String(version), tenant ?? '', name, nameKey, externalId ?? '', String(members), createdAt, updatedAt
-    ]
-  },
-  read: [
-    plain('id'), plain('version'), plain('tenant'), plain('name'), plain('nameKey', 'name_key'),
-    plain('externalId', 'external_id'), plain('members'), readMoment('createdAt', 'created_at'),
-    readMoment('updatedAt', 'updated_at')
-  ],
-  toRow: (row) => ({
-    record: {
-      id: String(row['id']),
-      name: String(row['name']),
-      nameKey: String(row['nameKey']),
-      externalId: row['externalId'] === null ? null : String(row['externalId']),
-      members: Number(row['members']),
-      version: Number(row['version']),
-      createdAt: String(isoOrNull(row['createdAt'])),
-      updatedAt: String(isoOrNull(row['updatedAt'])),
-      ...tenantIn(row)
-    },
-    keys: null,
-    of: null
-  }),
-  members: { nameKey: 'name_key', externalId: 'external_id' },
-  of: null
-}
-
-const memberships: SqlCollection<'memberships'> = {
-  table: (names) => names.memberships,
-  columns: [ID, VERSION, text('group_id'), text('member')],
-  values: ({ record: { id, version, member }, of }) => [id, String(version), of ?? '', member],
-  read: [plain('id'), plain('version'), plain('group', 'group_id'), plain('member')],
-  toRow: ({ id, version, group, member }) => ({
-    record: { id: String(id), version: Number(version), member: String(member) }, keys: null, of: String(group)
-  }),
-  members: { member: 'member' },
-  of: 'group_id'
-}
-
 const idempotency: SqlCollection<'idempotency'> = {
   table: (names) => names.idempotencyKeys,
   columns: [ID, VERSION, text('fingerprint'), maybe('user_id'), text('result'), moment('expires_at')],
@@ -241,9 +195,7 @@ const marks: SqlCollection<'marks'> = {
 }
 
 /** Those whose rows are what they are on every database. */
-export const others = {
-  trash, apiKeys, keyUses, webhooks, deliveries, userGroups, memberships, idempotency, marks
-}
+export const others = { trash, apiKeys, keyUses, webhooks, deliveries, idempotency, marks }
 
 /** The type of a value in a batch. */
 export const batchTypeOf = ({ type, nullable }: StoredColumn): string => nullable === true ? 'text' : type

@@ -160,7 +160,7 @@ export function rowUnits ({ executor, names, collections, statements, books, rew
     })
   }
 
-  /** `isTogether`: memberships that follow each other are one statement, which does not say which of them it refuses. */
+  /** `isTogether`: memberships that follow each other are one statement, which does not say which it refuses. */
   async function inTransaction (planned: PlannedUnit, since: number, isTogether = true): Promise<Outcome> {
     const { unit, writes } = planned
     let at = 0

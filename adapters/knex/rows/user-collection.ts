@@ -3,6 +3,7 @@ import type { Words } from '../../../lib/storage/storage.ts'
 import type { WordList } from '../schema/word-list.ts'
 import { type Column, KEY_COLUMNS, USER_COLUMNS, WORD_LIST } from '../tables/columns.ts'
 import { type Row as Read, toKeys, toUser, wordsText } from '../tables/rows.ts'
+import { memberships, userGroups } from './group-collections.ts'
 import {
   ID, json, moment, others as rest, type SqlCollection, type SqlCollections, type StoredColumn, text, VERSION
 } from './collections.ts'
@@ -81,11 +82,11 @@ function keysIn (row: Read): Collections['users']['keys'] {
  * it that a row goes with another.
  */
 export function sqlCollections (words: WordList, hasReferences: boolean): SqlCollections {
-  const all = { users: users(words), ...rest }
+  const all = { users: users(words), userGroups, memberships, ...rest }
   if (hasReferences) return all
   return {
     ...all,
     idempotency: { ...rest.idempotency, beside: { users: 'user_id' } },
-    memberships: { ...rest.memberships, beside: { userGroups: 'group_id', users: 'member' } }
+    memberships: { ...memberships, beside: { userGroups: 'group_id', users: 'member' } }
   }
 }

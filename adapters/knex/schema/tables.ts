@@ -3,6 +3,7 @@ import { EVENT_BLOCK } from '../tables/event-places.ts'
 import { USER_CONSTRAINTS } from '../dialects/user-constraints.ts'
 import { WORD_COLUMNS, WORD_LIST } from '../tables/columns.ts'
 import { countingTables } from './counting-tables.ts'
+import { groupTables } from './group-tables.ts'
 import type { Names } from '../tables/names.ts'
 
 function usersTable ({ schema, words }: Dialect, names: Names): string[] {
@@ -161,36 +162,6 @@ function deletedUsersTable ({ schema: { bytewise, json, moment, isId } }: Dialec
   ]
 }
 
-/** Groups of users, and who is in them. */
-function groupTables ({ schema: { bytewise, moment, isId, reference, keeps } }: Dialect, names: Names): string[] {
-  const { users, userGroups, memberships, quoted } = names
-  return [
-    `CREATE TABLE ${userGroups} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('user_groups_pkey')} PRIMARY KEY
-          CONSTRAINT ${quoted('user_groups_id_form')} CHECK (${isId('id', 'grp')}),
-        version integer NOT NULL,
-        name text NOT NULL,
-        name_key ${bytewise} NOT NULL,
-        external_id ${bytewise},
-        members bigint NOT NULL,
-        created_at ${moment} NOT NULL,
-        updated_at ${moment} NOT NULL,
-        tenant ${bytewise} NOT NULL DEFAULT '',
-        CONSTRAINT ${quoted('user_groups_name_unique')} UNIQUE (name_key, tenant)
-      )`,
-    `CREATE INDEX ${quoted('user_groups_tenant')} ON ${userGroups} (tenant, id) WHERE tenant <> ''`,
-    `CREATE INDEX ${quoted('user_groups_external_id')} ON ${userGroups} (external_id) WHERE external_id IS NOT NULL`,
-    `CREATE TABLE ${memberships} (
-        id ${bytewise} NOT NULL CONSTRAINT ${quoted('memberships_pkey')} PRIMARY KEY,
-        version integer NOT NULL,
-        group_id ${bytewise} NOT NULL${reference(quoted('memberships_group_fkey'), userGroups)},
-        member ${bytewise} NOT NULL${keeps(quoted('memberships_member_fkey'), users)}
-      )`,
-    `CREATE INDEX ${quoted('memberships_group')} ON ${memberships} (group_id, member)`,
-    `CREATE INDEX ${quoted('memberships_member')} ON ${memberships} (member, id)`
-  ]
-}
-
 /** Values that statements compare have their own columns; the rest is JSON. */
 function webhookTables ({ schema: { bytewise, json, moment, isId } }: Dialect, names: Names): string[] {
   const { webhooks, webhookDeliveries, quoted } = names
@@ -251,7 +222,8 @@ export function dropTables (dialect: Dialect, names: Names): string[] {
   const counting = byHand === null ? [state, changes, groups, blocks] : []
   const kept = [events, names.prunedEvents, names.webhookDeliveries, webhooks]
   const grouping = [names.memberships, names.userGroups]
-  const tables = [names.marks, ...grouping, idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys, ...counting, ...kept]
+  const own = [names.marks, ...grouping, idempotencyKeys, users, names.deletedUsers, apiKeyUses, apiKeys]
+  const tables = [...own, ...counting, ...kept]
   return [
     ...tables.map((table) => `DROP TABLE ${table}`), ...dialect.words.drop(names), ...byHand?.drop(names) ?? [],
     ...dialect.schema.drop(names), ...dialect.events.drop(names)

@@ -12,6 +12,9 @@ const identifier = {
 /** PostgreSQL's channel for changes of API keys. It is the database's, so a notification names the schema. */
 export const KEY_CHANGES_CHANNEL = 'fastify_users_api_keys'
 
+/** What SQLite's trigger says that keeps a user who is in a group. */
+export const IN_A_GROUP = 'fastify-users: the user is in a group'
+
 /** What the names of unique fields' indexes begin with, after the prefix. */
 export const UNIQUE_INDEX = 'unique_'
 

@@ -5,8 +5,8 @@ import type { Repository } from '../../../lib/storage/repository.ts'
 import type { GroupRecord, NewEvent } from '../../../lib/storage/storage.ts'
 import { interrupted, processes, races, rules } from './on-stores.ts'
 import {
-  anyVersion, concurrently, create, eventOf, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, restore, SINGLE, tally,
-  timeOf, upTo, userOf
+  anyVersion, concurrently, create, eventOf, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, restore, SINGLE,
+  tally, timeOf, upTo, userOf
 } from './values.ts'
 import { repositoryOf } from '../../../lib/storage/repository.ts'
 
@@ -28,7 +28,13 @@ const made = (n: number, members: readonly string[] = [], event: NewEvent | null
   ({ type: 'create', group: groupOf(n), members, event })
 
 const members = (n: number, asked: MembersAsked, given: Partial<GroupWrite & { type: 'update' }> = {}): GroupWrite => ({
-  type: 'update', id: idOf('grp', n), changes: { members: asked }, updatedAt: timeOf(900), guard: anyVersion, event: null, ...given
+  type: 'update',
+  id: idOf('grp', n),
+  changes: { members: asked },
+  updatedAt: timeOf(900),
+  guard: anyVersion,
+  event: null,
+  ...given
 })
 
 /** Who is in a group by its list, which must be what its record and the memberships say. */
@@ -63,8 +69,8 @@ rules('members are added, removed and replaced, and a change without a differenc
     code: 'done', isChanged: false, group: { members: 2, version: 2 }, members: { added: ids(2), removed: [] }
   })
   t.match(await groups.write(members(1, { add: ids(2), remove: ids(3) })), { group: { version: 2 }, members: null })
-  t.match(await groups.write(members(1, { add: ids(1, 3), remove: ids(1) })), { members: { added: ids(3), removed: ids(1) } },
-    'of one who is in both lists the last word is remove')
+  t.match(await groups.write(members(1, { add: ids(1, 3), remove: ids(1) })),
+    { members: { added: ids(3), removed: ids(1) } }, 'of one who is in both lists the last word is remove')
   t.strictSame(await membersIn(repository, 1), ids(2, 3))
   t.match(await groups.write(members(1, { all: ids(1, 2) })), { members: { added: ids(1), removed: ids(3) } })
   t.strictSame(await membersIn(repository, 1), ids(1, 2))
@@ -143,12 +149,12 @@ rules('writes of one call change a group once, and who leaves and is back has no
 
 rules('a name is taken in its tenant, and a version guards a group', async (t, { repository: { groups } }) => {
   await groups.write(made(1))
-  t.strictSame(await groups.write({ type: 'create', group: groupOf(2, { nameKey: 'group 1' }), members: [], event: null }),
-    { code: 'name_taken' })
+  const same = groupOf(2, { nameKey: 'group 1' })
+  t.strictSame(await groups.write({ type: 'create', group: same, members: [], event: null }), { code: 'name_taken' })
   await groups.write(made(2))
   const name = { value: 'GROUP 1', key: 'group 1' }
-  t.strictSame(await groups.write({ ...members(2, {}), changes: { name } } as GroupWrite), { code: 'name_taken' })
-  t.match(await groups.write({ ...members(1, {}), changes: { name, externalId: 'x' } } as GroupWrite),
+  t.strictSame(await groups.write(members(2, {}, { changes: { name } })), { code: 'name_taken' })
+  t.match(await groups.write(members(1, {}, { changes: { name, externalId: 'x' } })),
     { isChanged: true, group: { name: 'GROUP 1', externalId: 'x', version: 2 } })
   const gone = { type: 'delete', id: idOf('grp', 1), event: null } as const
   t.strictSame(await groups.write({ ...gone, guard: onlyVersion(1) }), { code: 'version_mismatch' })
@@ -166,7 +172,7 @@ races('twenty changes of one group at once lose nobody', async (t, { repository 
   t.equal((await repository.groups.find(idOf('grp', 1)))?.version, RACERS + 1)
 })
 
-processes('members who join in one process while others are deleted in another one are counted', async (t, [one, two]) => {
+processes('members who join in one process while others go in another one are counted', async (t, [one, two]) => {
   const [here, there] = [repositoryOf(one), repositoryOf(two)]
   const numbers = upTo(RACERS)
   await withUsers(here, ...numbers)
@@ -174,7 +180,9 @@ processes('members who join in one process while others are deleted in another o
   await here.groups.write(made(2, ids(...numbers)))
   await Promise.all(numbers.flatMap((n) => [
     there.groups.write(members(1, { add: ids(n) })),
-    n % 2 === 0 ? here.users.writeOne(putAway(n), { onGroups () {} }) : here.groups.write(members(2, { remove: ids(n) }))
+    n % 2 === 0
+      ? here.users.writeOne(putAway(n), { onGroups () {} })
+      : here.groups.write(members(2, { remove: ids(n) }))
   ]))
   const odd = numbers.filter((n) => n % 2 === 1)
   t.strictSame([await membersIn(here, 1), await membersIn(here, 2)], [ids(...odd), []])

@@ -1,5 +1,4 @@
-import { IN_A_GROUP } from '../../connection/driver-errors.ts'
-import type { Names } from '../../tables/names.ts'
+import { IN_A_GROUP, type Names } from '../../tables/names.ts'
 import type { SchemaSql } from '../dialect.ts'
 import { sqliteUnfit } from '../unfit-settings.ts'
 import { USER_CONSTRAINTS } from '../user-constraints.ts'
