@@ -33,6 +33,7 @@ const groups = {
     'The event log': 'events',
     Webhooks: 'webhooks',
     'Administration page': 'admin',
+    Groups: 'groups',
     Tenants: 'tenants',
     'Row-level security': 'row-level-security',
     'Several mounts': 'several-mounts',

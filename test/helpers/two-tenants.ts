@@ -7,7 +7,7 @@ import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from './app.ts'
 import { deliveryOf } from './records.ts'
 
-const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']
+const SCOPES: Scope[] = [...ALL_SCOPES, 'groups:read', 'groups:write', 'tenants:read', 'tenants:delete']
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 export const PLATFORM = 'platform-key-of-at-least-32-characters'
@@ -15,7 +15,14 @@ export const URL = 'http://127.0.0.1:9/hook'
 export const ANN = { name: 'Ann', email: 'ann@example.org' }
 
 export interface Ids {
-  tenant: string, user: string, deleted: string, key: string, event: string, webhook: string, delivery: string
+  tenant: string,
+  user: string,
+  deleted: string,
+  key: string,
+  event: string,
+  webhook: string,
+  delivery: string,
+  group: string
 }
 
 /** A host whose tenants have keys, and each the same when it is asked for. */
@@ -25,6 +32,7 @@ export async function twoTenants (t: Test, storage: Storage) {
     tenants: true,
     eventLog: true,
     trash: true,
+    groups: true,
     apiKeys: {
       routes: true,
       countUses: true,
@@ -41,6 +49,8 @@ export async function twoTenants (t: Test, storage: Storage) {
     const { id: user } = await users.create(ANN)
     const { id: deleted } = await users.create({ name: 'Gone', email: 'gone@example.org' })
     await users.delete(deleted)
+    const { id: group } = await users.groups.create({ name: 'Staff' })
+    await users.groups.changeMembers(group, { add: [user] })
     const { id: key } = await users.apiKeys.create({ name: 'other' })
     const { data: events } = await users.events.list()
     const event = String(events.at(-1)?.id)
@@ -48,7 +58,7 @@ export async function twoTenants (t: Test, storage: Storage) {
     const delivery = newId('dlv')
     await repositoryOf(storage).webhooks.change(webhook, null, () =>
       ({ deliveries: [deliveryOf(1, { id: delivery, webhook, event })] }))
-    return { tenant, user, deleted, key, event, webhook, delivery }
+    return { tenant, user, deleted, key, event, webhook, delivery, group }
   }
   const send = async (key: string, method: string, path: string, body?: object, headers: object = {}) => {
     const { statusCode, headers: { date, ...rest }, body: text } = await inject(app, method, `/v1${path}`, {
@@ -72,7 +82,8 @@ export const unknownIds = (): Ids => ({
   key: newId('key'),
   event: newId('evt'),
   webhook: newId('whk'),
-  delivery: newId('dlv')
+  delivery: newId('dlv'),
+  group: newId('grp')
 })
 
 /** An answer with the names of ids in their place. */

@@ -39,7 +39,16 @@ const BY_ID: ReadonlyArray<readonly [method: string, path: string, body?: object
   ['GET', '/webhooks/{webhook}/deliveries'], ['GET', '/webhooks/{webhook}/deliveries?limit=1&page=2'],
   ['POST', '/webhooks/{webhook}/deliveries/{delivery}/retry'],
   ['POST', '/webhooks/{ownWebhook}/deliveries/{delivery}/retry'],
-  ['POST', '/webhooks/{webhook}/deliveries/{ownDelivery}/retry']
+  ['POST', '/webhooks/{webhook}/deliveries/{ownDelivery}/retry'],
+  ['GET', '/groups/{group}'], ['PATCH', '/groups/{group}', { name: 'X' }], ['DELETE', '/groups/{group}'],
+  ['GET', '/groups/{group}/members'], ['PUT', '/groups/{group}/members/{user}'],
+  ['PUT', '/groups/{group}/members/{ownUser}'], ['PUT', '/groups/{ownGroup}/members/{user}'],
+  ['DELETE', '/groups/{group}/members/{user}'], ['DELETE', '/groups/{ownGroup}/members/{user}'],
+  ['POST', '/groups/{group}/members/batch', { add: ['{ownUser}'] }],
+  ['POST', '/groups/{ownGroup}/members/batch', { add: ['{user}'], remove: ['{user}'] }],
+  ['POST', '/groups/{ownGroup}/members/batch', { add: ['{user}'] }],
+  ['GET', '/users/{user}/groups'], ['GET', '/users?group={group}'], ['GET', '/users/export?group={group}'],
+  ['GET', '/events?subject={group}']
 ]
 
 /** What a key reads of all, in every way that a query can ask for it. */
@@ -52,7 +61,8 @@ const LISTS = [
   '/events?order=desc', '/events?actor=platform', '/events?since=2026-01-01T00:00:00Z', '/users?tenant=acme',
   '/webhooks', '/webhooks?limit=1&page=2', '/webhooks?after={webhook}', '/webhooks?tenant=acme',
   '/webhooks/{webhook}', '/webhooks/{webhook}/deliveries', '/webhooks/{webhook}/deliveries?limit=1&page=2',
-  '/tenants', '/tenants/acme', '/tenants?tenant=acme'
+  '/tenants', '/tenants/acme', '/tenants?tenant=acme', '/groups', '/groups?sort=-name', '/groups?name=staff',
+  '/groups/{group}/members', '/users?group={group}', '/users/{user}/groups', '/users/export?group={group}'
 ]
 
 /** What is wrong with the isolation on a store: sentences, of which there must be none. */
@@ -91,7 +101,8 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
   const unknown = unknownIds()
   for (const [method, path, body] of BY_ID) {
     const ask = async (ids: Ids) => {
-      const all = { ...ids, ownUser: own.user, ownWebhook: own.webhook, ownDelivery: own.delivery }
+      const { user: ownUser, webhook: ownWebhook, delivery: ownDelivery, group: ownGroup } = own
+      const all = { ...ids, ownUser, ownWebhook, ownDelivery, ownGroup }
       const sent = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body), all))
       return asText(ids, await send(acme, method, fill(path, all), sent))
     }
@@ -132,7 +143,9 @@ async function faultsOf (t: Test, storage: Storage): Promise<string[]> {
       await send(acme, 'GET', `/webhooks?tenant=${tenant}`),
       await send(acme, 'POST', '/webhooks', { url: URL, tenant }),
       await send(acme, 'PATCH', `/webhooks/${own.webhook}`, { tenant }),
-      await send(acme, 'GET', `/webhooks/${own.webhook}/deliveries?tenant=${tenant}`)
+      await send(acme, 'GET', `/webhooks/${own.webhook}/deliveries?tenant=${tenant}`),
+      await send(acme, 'GET', `/groups?tenant=${tenant}`), await send(acme, 'POST', '/groups', { name: 'X', tenant }),
+      await send(acme, 'PATCH', `/groups/${own.group}`, { tenant })
     ]
     note(answers.some(({ statusCode, text }) => statusCode !== 403 || !text.includes('tenant_forbidden')),
       `the tenant ${tenant} can be named`)
