@@ -41,6 +41,7 @@ test('docs/http-api.md lists each operation with its scope and its status', asyn
       trash: true,
       tenants: true,
       webhooks: true,
+      groups: true,
       admin: true
     }],
     before: (app) => app.addHook('onRoute', ({ method, url, config }) => {

@@ -60,7 +60,7 @@ export const capabilitiesComponents: Readonly<Record<string, Schema>> = {
       expiresAt: moment('When the key expires. Absent if it never does.'),
       tenant: { ...tenantId, description: 'The tenant that the caller is bound to. Absent if there is none.' }
     }, { optional: ['name', 'expiresAt', 'tenant'] }),
-    offers: answer({ apiKeys: flag, events: flag, webhooks: flag, tenants: flag, trash: flag }),
+    offers: answer({ apiKeys: flag, events: flag, webhooks: flag, groups: flag, tenants: flag, trash: flag }),
     requireIfMatch: { ...flag, description: 'True if changes and deletions need `If-Match`.' },
     trashRetention: { ...whole, description: 'Seconds that deleted users are kept. Absent if they are not kept.' },
     pageSize: answer({ default: whole, max: whole }),

@@ -31,7 +31,7 @@ test('says what a caller can do: a stored key, a static one, one of the host', a
   const { caller, ...rest } = JSON.parse(body)
   t.match(caller, { type: 'api_key', id: /^key_/, name: 'test', scopes: ALL_SCOPES, expiresAt: /^20/ })
   t.strictSame(rest, {
-    offers: { apiKeys: true, events: true, webhooks: false, tenants: false, trash: true },
+    offers: { apiKeys: true, events: true, webhooks: false, groups: false, tenants: false, trash: true },
     requireIfMatch: true,
     trashRetention: 30 * 86_400,
     pageSize: { default: 10, max: 50 },

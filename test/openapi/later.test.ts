@@ -5,7 +5,9 @@ import { test, type Test } from 'tap'
 import { LATER } from '../../lib/openapi/component-parts.ts'
 import { describe, operationsOf } from '../helpers/description.ts'
 
-const ALL = { apiKeys: { routes: true }, eventLog: true, trash: true, webhooks: true, tenants: true, admin: true }
+const ALL = {
+  apiKeys: { routes: true }, eventLog: true, trash: true, webhooks: true, groups: true, tenants: true, admin: true
+}
 const OF_LATER = { type: 'string', description: LATER }
 
 /** A schema and where it stands; `beside`: the other schemas of the list that it stands in. */
@@ -82,6 +84,6 @@ test('a description closes requests', async (t) => {
     .filter(({ schema }) => 'properties' in schema)
   t.ok(places.length > 10, `${places.length} objects`)
   t.strictSame(places.filter(({ schema }) => schema['additionalProperties'] !== false).map(({ path }) => path), [])
-  t.notOk(validatorOf('ApiKeyInput')({ name: 'k', scopes: ['groups:read'] }))
-  t.notOk(validatorOf('WebhookInput')({ url: 'https://example.org/', types: ['group.*'] }))
+  t.notOk(validatorOf('ApiKeyInput')({ name: 'k', scopes: ['roles:read'] }))
+  t.notOk(validatorOf('WebhookInput')({ url: 'https://example.org/', types: ['role.*'] }))
 })

@@ -12,6 +12,7 @@ const ALL = {
   eventLog: true,
   trash: true,
   webhooks: true,
+  groups: true,
   tenants: true,
   admin: true,
   limits: { requests: { max: 6000, window: 60 } }
