@@ -11,7 +11,8 @@ import { createGuards } from './http/admission/guard.ts'
 import { continueWhenRead } from './http/admission/late-continue.ts'
 import { addressOf } from './http/caller.ts'
 import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
-import { createRateLimits } from './http/limits/rate-limits.ts'
+import type { Quota } from './http/limits/rate-limit-options.ts'
+import { createRateLimits, type RateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
 import { callerDecoration, requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
@@ -69,10 +70,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
     onRefused: securityLog.refused
   }
   const identify = createAuthenticator({ ...authentication, authenticate: options.authenticate })
-  const admissionBy = (by: Identify<FastifyRequest>) => createAdmission({
+  const admissionBy = (by: Identify<FastifyRequest>, limitedBy: RateLimits | null = rateLimits) => createAdmission({
     identify: by,
     stillWorks: verifier.stillWorks,
-    rateLimits,
+    rateLimits: limitedBy,
     securityLog,
     onCaller ({ record }, request) {
       if (record === null) return
@@ -104,7 +105,10 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const limits = { reads: limit(), writes: limit() }
   const schema = fields?.schema ?? NO_FIELDS
   const { tenants } = services
-  const routing = createRouting(host, options, { admission, log, fields: schema, limits })
+  const admissionWith = async (requests: Quota | undefined) => {
+    return admissionBy(identify, await createRateLimits({ ...options.limits, requests, deletions: undefined }))
+  }
+  const routing = createRouting(host, options, { admission, admissionWith, log, fields: schema, limits })
   const path = await routing.add(host, (scope) =>
     ownOperations(scope, options, services, { ...admission, repository, fields: schema, limits, tenants }))
   keepMount({ log, repository, fields: schema, options, services, membership, routing, path })

@@ -3,9 +3,9 @@
 import { posix } from 'node:path'
 
 const BELOW_OPERATIONS = [
-  'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/groups', 'lib/transfer', 'lib/api-keys', 'lib/events',
-  'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging', 'lib/http/responses',
-  'lib/http/streams', 'lib/http/admission'
+  'lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/groups', 'lib/scim', 'lib/transfer', 'lib/api-keys',
+  'lib/events', 'lib/webhooks', 'lib/admin', 'lib/openapi', 'lib/http', 'lib/http/limits', 'lib/http/logging',
+  'lib/http/responses', 'lib/http/streams', 'lib/http/admission'
 ]
 
 /** Each room, what it is for, and the rooms that it may import. Imports run down this list's `uses`, never back. */
@@ -24,6 +24,11 @@ const ROOMS = [
     room: 'lib/groups',
     has: 'the rules and the service of groups, without HTTP',
     uses: ['lib/core', 'lib/storage', 'lib/users']
+  },
+  {
+    room: 'lib/scim',
+    has: 'SCIM 2.0 on the services of users and groups, without HTTP',
+    uses: ['lib/core', 'lib/storage', 'lib/fields', 'lib/users', 'lib/groups', 'lib/api-keys']
   },
   {
     room: 'lib/transfer',

@@ -46,7 +46,7 @@ test('docs/http-api.md lists each operation with its scope and its status', asyn
     }],
     before: (app) => app.addHook('onRoute', ({ method, url, config }) => {
       const access = config?.fastifyUsers
-      if (access === undefined || 'refuse' in access) return
+      if (access === undefined || !('scopes' in access)) return
       const isBatch = config?.fastifyUsersOperation === 'writeUsers'
       const ofAny = isBatch ? 'each operation’s' : 'none'
       scopes.set(`${String(method)} ${url}`, access.scopes.length === 0 ? ofAny : `\`${access.scopes[0]}\``)

@@ -4,7 +4,8 @@ const TENANT_SCOPES = ['tenants:read', 'tenants:delete'] as const
 /** Every scope of ours that a key can have. */
 export const SCOPES = [
   'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-  'webhooks:write', 'groups:read', 'groups:write', ...TENANT_SCOPES
+  'webhooks:write', 'groups:read', 'groups:write', 'scim:users', 'scim:groups',
+  ...TENANT_SCOPES
 ] as const
 
 /**

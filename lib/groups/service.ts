@@ -3,13 +3,13 @@ import { type Call, FROM_PROCESS as CALL_FROM_PROCESS, type ReadCall } from '../
 import { UsersError } from '../core/errors.ts'
 import { isGroupId, isUserId, newId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
+import { searchKey } from '../core/search-key.ts'
 import { tenantRequired } from '../core/tenant.ts'
 import type { GroupOutcome, GroupWrite, MembersAsked } from '../storage/group-loop.ts'
-import type { GroupChange } from '../storage/group-members.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { GroupRecord, NewEvent } from '../storage/storage.ts'
+import type { GroupChange, GroupRecord, NewEvent, Page, PageRequest } from '../storage/storage.ts'
 import type { Context } from '../core/context.ts'
 import { throwFaults, findIn, userNotFound } from '../users/write-checks.ts'
 import { guardOf, type WriteOptions, writeOptionsFaults } from '../users/write-options.ts'
@@ -38,6 +38,8 @@ export interface GroupCall extends Call { claim?: Claim }
 export const FROM_PROCESS: GroupCall = CALL_FROM_PROCESS
 
 type Query = Readonly<Record<string, unknown>>
+
+const START = { offset: 0 } as const
 
 const notFound = (): UsersError => new UsersError('group_not_found')
 
@@ -119,8 +121,46 @@ export function createGroupsService (options: GroupsServiceOptions) {
     }, 'group.updated', call, members.add)
   }
 
+  /** Groups by what names them: few are found by an id or a user, and any page of the others. */
+  async function findGroups (
+    { id, user, name, externalId }: { id?: string, user?: string, name?: string, externalId?: string },
+    page: PageRequest, { tenant }: Pick<Call, 'tenant'>, byName: boolean
+  ): Promise<Page<GroupRecord>> {
+    if (id !== undefined) {
+      const group = isGroupId(id) ? await groups.find(id, tenant) : null
+      const isFound = group !== null && (name === undefined || group.nameKey === searchKey(name)) &&
+        (externalId === undefined || group.externalId === externalId) &&
+        (user === undefined || await groups.has(id, user))
+      const isOnPage = 'after' in page.from ? id > page.from.after : page.from.offset === 0
+      return { items: isFound && isOnPage && page.limit > 0 ? [group] : [], total: isFound ? 1 : 0 }
+    }
+    if (user !== undefined) {
+      // More conditions are of one group of the tenant, which is found by its name.
+      if (name === undefined && externalId === undefined) return groups.ofUser(user, page)
+      const { items: [first] } = await groups.list({ ...named(name, externalId), tenant }, { ...page, from: START })
+      return first === undefined
+        ? { items: [], total: 0 }
+        : findGroups({ id: first.id, user, ...(externalId !== undefined && { externalId }) }, page, { tenant }, byName)
+    }
+    const found = await groups.list({ ...named(name, externalId), tenant }, page, byName)
+    if (name === undefined || externalId === undefined) return found
+    const items = found.items.filter((group) => group.externalId === externalId)
+    return { items, total: items.length }
+  }
+
+  const named = (name: string | undefined, externalId: string | undefined) => name !== undefined
+    ? { nameKey: searchKey(name.trim().normalize('NFC')) }
+    : externalId === undefined ? {} : { externalId }
+
   return {
     get: find,
+
+    /** As `findGroups`, for a caller that has checked what it asks for. */
+    find: (...asked: Parameters<typeof findGroups>): Promise<Page<GroupRecord>> =>
+      fromStorage(() => findGroups(...asked)),
+
+    /** The ids of all members of a group. */
+    memberIds: (id: string): Promise<string[]> => fromStorage(() => groups.memberIds(id)),
 
     async create (
       input: unknown, call: GroupCall = FROM_PROCESS, members: readonly string[] = []

@@ -6,12 +6,14 @@ import type { PageSize } from '../core/paging.ts'
 import type { EventLogService } from '../events/log.ts'
 import type { LoggedEvent } from '../events/types.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
+import type { GroupsService } from '../groups/service.ts'
 import type { OwnerOf } from '../operations/answers.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { EventRecord, NewEvent } from '../storage/storage.ts'
 import type { Webhook } from '../storage/webhook.ts'
 import { type Claims, createClaims } from '../users/claims.ts'
+import type { UsersService } from '../users/service.ts'
 import type { Users } from './all-users.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Routing } from './routing.ts'
@@ -43,6 +45,12 @@ export interface Mount {
   requireTenant: (tenant: string) => void
   /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
   addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
+  /** Adds a server of its own, beside the routes of the users. */
+  addServer: Routing['addServer']
+  users: UsersService
+  /** Null without the option `groups`. */
+  groups: GroupsService | null
+  fields: FieldsSchema
   /** True if an operation has been added. */
   hasOperation: Routing['has']
 }
@@ -96,6 +104,10 @@ export function keepMount (parts: MountParts): void {
     async addOperations (to, operations) {
       await routing.add(to, (_scope, settings) => operations(settings))
     },
+    addServer: routing.addServer,
+    users: services.users,
+    groups: services.groups,
+    fields,
     hasOperation: routing.has
   })
 }

@@ -4,6 +4,9 @@ import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type Admission, isolate } from '../http/admission/admission.ts'
 import { giveTokens } from '../http/consistency.ts'
 import { routeEveryMethod } from '../http/fastify-internals.ts'
+import type { ErrorFormat } from '../http/responses/problem.ts'
+import type { Quota } from '../http/limits/rate-limit-options.ts'
+import type { SecurityLog } from '../http/logging/security-log.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { guardLoggers } from '../http/logging/guarded-logger.ts'
 import { redactingSerializers } from '../http/logging/log-serializers.ts'
@@ -20,6 +23,8 @@ export interface RoutingParts {
   fields: FieldsSchema
   limits: ConcurrencyLimits
   admission: Admission
+  /** Makes what admits requests that are counted by this limit, in place of those of the mount. */
+  admissionWith: (requests: Quota | undefined) => Promise<Admission>
 }
 
 /** The routes of a mount. */
@@ -29,8 +34,19 @@ export interface Routing {
     to: FastifyInstance,
     operationsIn: (scope: FastifyInstance, settings: OperationSettings) => Operation[]
   ): Promise<string>
+  /** Adds a server of its own, beside that of the mount. */
+  addServer (to: FastifyInstance, server: OwnServer): Promise<void>
   /** True if an operation has been added. */
   has (operationId: string): boolean
+}
+
+/** Operations under a prefix of their own, with limits and errors of their own. */
+export interface OwnServer {
+  prefix: string
+  requests: Quota | undefined
+  errorFormat: ErrorFormat
+  errorType: string
+  operations: (securityLog: SecurityLog) => Operation[]
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
@@ -57,7 +73,7 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
 export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
-  const { log, fields, limits, admission } = parts
+  const { log, fields, limits, admission, admissionWith } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { server } } = options
   const settings: OperationSettings = {
     tenants: options.tenants,
@@ -91,6 +107,20 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
         routeOperations(scope, operations, settings)
       }, registration)
       return path
+    },
+    async addServer (to, { prefix: own, requests, errorFormat, errorType, operations }) {
+      const admitted = await admissionWith(requests)
+      const description = { ...descriptionSettings(options, fields), problemDetails: false }
+      const described = { ...settings, describe: describeMount(host, log, openapi, description) }
+      await to.register(async function fastifyUsersServer (scope) {
+        guardLoggers(scope, logSerializers)
+        routeEveryMethod(scope)
+        warnOfProxies(scope)
+        isolate(scope, admitted, { errorFormat, errorType, ownsNotFound: true })
+        const all = operations(admitted.securityLog)
+        for (const { operationId } of all) added.add(operationId)
+        routeOperations(scope, all, described)
+      }, { ...registration, prefix: own })
     },
     has: (operationId) => added.has(operationId)
   }

@@ -20,6 +20,7 @@ const TAGS = {
   events: 'Recorded changes to users and API keys.',
   webhooks: 'Endpoints that events are delivered to.',
   groups: 'Groups of users, and who is in them.',
+  scim: 'Users and groups for identity providers (SCIM 2.0, RFC 7644).',
   tenants: 'Tenants, which users belong to: list, read, delete.',
   capabilities: 'What the caller can do.'
 }

@@ -10,7 +10,7 @@ export interface OperationDescription {
   /** GET is routed with HEAD. */
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   operationId: string
-  tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'groups' | 'tenants' | 'capabilities'
+  tag: 'users' | 'api-keys' | 'events' | 'webhooks' | 'groups' | 'scim' | 'tenants' | 'capabilities'
   summary: string
   description?: string
   /** The parameter `id` of the path, if there is one. */

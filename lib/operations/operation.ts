@@ -39,6 +39,8 @@ export interface Operation extends OperationDescription {
   scope: Scope | null
   /** The most bytes that a body may have. Default: the limit for one user. */
   bodyLimit?: number
+  /** True if it needs no key. */
+  open?: boolean
   /** True if the handler reads the body itself, by `parts`. */
   streamsBody?: boolean
   /** True if no rate limit counts it: a caller who revokes a leaked key must not be asked to come back later. */

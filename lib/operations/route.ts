@@ -41,7 +41,9 @@ export function handlerOf (
   bodyOf: BodyOf = () => []
 ): Handler {
   const { method, query: declared, operationId, handler } = operation
-  const { useSemicolonDelimiter, limits, tenants } = settings
+  const { useSemicolonDelimiter, limits } = settings
+  const { open: isOpen = false } = operation
+  const tenants = settings.tenants && !isOpen
   const own = operation.limitsItself === true ? NO_LIMITS : limits
   const limited = method === 'GET' ? own.reads : own.writes
 
@@ -66,7 +68,7 @@ export function handlerOf (
     tellClosed(reply)
     try {
       await endOfTurn()
-      return await limited(() => run(request, reply), shareOf(request))
+      return await limited(() => run(request, reply), isOpen ? '' : shareOf(request))
     } catch (error) {
       throw toUsersError(error)
     }
@@ -83,7 +85,10 @@ export function handlerOf (
 }
 
 /** What guards the route of an operation. A write without a body takes the content that some clients send anyway. */
-function accessOf ({ method, scope, body, endsOwnKey = false, platformOnly = false }: Operation): RouteAccess {
+function accessOf (
+  { method, scope, body, open = false, endsOwnKey = false, platformOnly = false }: Operation
+): RouteAccess {
+  if (open) return { isOpen: true }
   const scopes = scope === null ? [] : [scope]
   return { scopes, accepts: method === 'GET' ? [] : body?.types ?? [JSON_TYPE], endsOwnKey, platformOnly }
 }

@@ -3,11 +3,9 @@
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { derivedId } from '../core/ids.ts'
 import { pauseBefore } from './attempts.ts'
-import {
-  type GroupChange, memberEvents, membershipOf, membershipsOf, nextGroup, rowsWith
-} from './group-members.ts'
+import { memberEvents, membershipOf, nextGroup, rowsWith } from './group-members.ts'
 import { groupEvent } from './recorded-events.ts'
-import type { EventRecord, GroupRecord, NewEvent, Page, PageRequest, VersionGuard } from './records.ts'
+import type { EventRecord, GroupChange, GroupRecord, NewEvent, Page, PageRequest, VersionGuard } from './records.ts'
 import { membershipId } from './selection.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 import { accepts, belongsTo } from './storage-rules.ts'
@@ -230,9 +228,9 @@ export function createGroupStore (store: Storage) {
       return row !== null
     },
 
-    /** The ids of all groups of a user. */
-    async idsOf (user: string): Promise<string[]> {
-      return (await membershipsOf(store, [user])).flatMap(({ of }) => of ?? [])
+    /** The ids of the members of a group, in their order. */
+    async memberIds (group: string): Promise<string[]> {
+      return [...(await allOf(group)).values()].map(({ record: { member } }) => member)
     }
   }
 }

@@ -2,15 +2,12 @@
 
 import { derivedId } from '../core/ids.ts'
 import { groupEvent } from './recorded-events.ts'
-import type { EventRecord, GroupRecord, NewEvent } from './records.ts'
+import type { EventRecord, GroupChange, GroupRecord, NewEvent } from './records.ts'
 import { membershipId } from './selection.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 
 /** A user who joins a group, or leaves it. */
 export interface MemberChange { group: string, user: string, joins: boolean }
-
-/** What a write has changed of the members of a group. `event`: what was recorded of it first. */
-export interface GroupChange { group: GroupRecord, added: string[], removed: string[], event: NewEvent | null }
 
 /** Groups by their ids. */
 export type Groups = ReadonlyMap<string, Row<'userGroups'>>

@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from '../core/json.ts'
 import type { PageRequest } from '../core/paging.ts'
+import type { NewEvent } from './event-records.ts'
 import type { UserConditions } from './user-selection.ts'
 
 export type { Json, JsonObject }
@@ -174,6 +175,9 @@ export interface GroupRecord {
   /** The tenant that the group belongs to, which never changes. Absent: it belongs to none. */
   tenant?: string
 }
+
+/** What a write has changed of the members of a group. `event`: what was recorded of it first. */
+export interface GroupChange { group: GroupRecord, added: string[], removed: string[], event: NewEvent | null }
 
 /** A user in a group. */
 export interface MembershipRecord {

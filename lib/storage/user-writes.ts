@@ -1,7 +1,6 @@
 import type {
-  Actor, Idempotency, Json, JsonObject, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard, Words
+  Actor, GroupChange, Idempotency, Json, JsonObject, NewEvent, UserChanges, UserKeys, UserRecord, VersionGuard, Words
 } from './records.ts'
-import type { GroupChange } from './group-members.ts'
 
 /** A write of a user, as data. */
 export type UserWrite =

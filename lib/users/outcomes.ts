@@ -3,10 +3,9 @@ import { UsersError } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { secondId } from '../core/ids.ts'
 import type { UserEventType } from './rules.ts'
-import type { GroupChange } from '../storage/group-members.ts'
 import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
-import type { Idempotency, Json, NewEvent, UserRecord } from '../storage/storage.ts'
+import type { GroupChange, Idempotency, Json, NewEvent, UserRecord } from '../storage/storage.ts'
 import type { ChangeType, UserWrite, WordsOf, WriteOutcome, WriteScope } from '../storage/user-writes.ts'
 
 /** Why a write was not done. */

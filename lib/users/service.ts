@@ -9,7 +9,7 @@ import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
-import type { GroupRecord, UserReads, UserRecord } from '../storage/storage.ts'
+import type { GroupRecord, Page, UserConditions, UserReads, UserRecord } from '../storage/storage.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { type CreateOptions, createOptionsFaults, idempotencyOf } from './idempotency.ts'
@@ -174,6 +174,17 @@ export function createUsersService (options: UsersServiceOptions) {
     return readUserPage(checked, (page) => fromStorage(() => reads.list(checked.filter, page)))
   }
 
+  /** Users by a query without pages, and conditions that no parameter has, from any place of the list. */
+  async function find (
+    query: Readonly<Record<string, unknown>>, conditions: UserConditions,
+    { limit, from }: { limit: number, from: { offset: number } | { after: string } }, call: ReadCall
+  ): Promise<Page<UserRecord>> {
+    const { filter, order, sort } = checkWalkQuery(query, call)
+    const asked = { ...filter, ...conditions }
+    const page = sort === undefined || 'after' in from ? { order, limit, from } : { order, limit, from, sort }
+    return fromStorage(() => primary.list(asked, page))
+  }
+
   async function * iterate (
     query: Readonly<Record<string, unknown>>,
     { reads = primary, ...call }: UsersReadCall = {}
@@ -196,5 +207,5 @@ export function createUsersService (options: UsersServiceOptions) {
       reads.walk(filter, order, asAsked(checked, onPart), sort)))
   }
 
-  return { readsFor, get, isActive, create, change, ...deletions, revert, list, iterate, snapshot }
+  return { readsFor, get, isActive, create, change, ...deletions, revert, list, find, iterate, snapshot }
 }

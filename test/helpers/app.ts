@@ -10,7 +10,7 @@ import { captureLog, textOf } from './log.ts'
 
 export const ALL_SCOPES: Scope[] = [
   'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-  'webhooks:write'
+  'webhooks:write', 'groups:read', 'groups:write'
 ]
 
 type RequestOptions = Omit<InjectOptions, 'method' | 'url'>

@@ -7,7 +7,7 @@ import { webhooks } from '../../lib/webhooks.ts'
 import { ALL_SCOPES, inject, testApp } from './app.ts'
 import { deliveryOf } from './records.ts'
 
-const SCOPES: Scope[] = [...ALL_SCOPES, 'groups:read', 'groups:write', 'tenants:read', 'tenants:delete']
+const SCOPES: Scope[] = [...ALL_SCOPES, 'tenants:read', 'tenants:delete']
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 export const PLATFORM = 'platform-key-of-at-least-32-characters'

@@ -10,7 +10,7 @@ import { startReceiver } from '../helpers/webhook-receiver.ts'
 import { hooked } from './hooked.ts'
 
 const url = 'http://127.0.0.1:1/'
-const READS: Scope[] = ['users:read', 'keys:read', 'webhooks:read']
+const READS: Scope[] = ['users:read', 'keys:read', 'groups:read', 'webhooks:read']
 
 async function keyed (t: Test, options: WebhooksOptions = {}) {
   const host = await hooked(t, options)

@@ -17,11 +17,12 @@ import { authenticateRequest, protect, requireScopes } from './authentication.ts
 /**
  * What a route requires before the body is read: scopes (none: any valid key) and media types; or how it refuses every
  * caller. `endsOwnKey`: no rate limit counts it, since who revokes a leaked key must not be told to come back later.
- * `platformOnly`: for a caller that is bound to a tenant it is not there.
+ * `platformOnly`: for a caller that is bound to a tenant it is not there. `isOpen`: it needs no key, and has no caller.
  */
 export type RouteAccess =
   | { scopes: readonly Scope[], accepts: readonly string[], endsOwnKey?: boolean, platformOnly?: boolean }
   | { refuse: () => never }
+  | { isOpen: true }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -96,6 +97,7 @@ export function createAdmission (options: AdmissionOptions): Admission {
 
   function requireAccess (request: FastifyRequest, caller: Caller, access: RouteAccess): void {
     if ('refuse' in access) return access.refuse()
+    if ('isOpen' in access) return
     // Whatever its scopes: they would tell that there is something.
     if (access.platformOnly === true && caller.principal.tenant !== undefined) notFound()
     requireScopes(request, caller, access.scopes, securityLog)
@@ -180,7 +182,7 @@ function admitRequests (scope: FastifyInstance, { admit, recheck }: Admission): 
     protect(reply)
     settle(done, () => {
       if (request.is404) notFound()
-      return admit(request, reply, ownAccess)
+      return 'isOpen' in ownAccess(request) ? undefined : admit(request, reply, ownAccess)
     })
   })
 
@@ -206,6 +208,8 @@ function parseBody (_request: FastifyRequest, body: Buffer, done: Parsed): void 
 
 export interface IsolateOptions {
   errorFormat: ErrorFormat
+  /** The media type of errors that a function makes. */
+  errorType?: string | undefined
   /** True if unknown paths of this scope are ours to answer. */
   ownsNotFound: boolean
 }
@@ -215,12 +219,12 @@ export interface IsolateOptions {
  * value, and responses are sent as finished text, so routes have no schemas for the host's compilers.
  */
 export function isolate (
-  scope: FastifyInstance, admission: Admission, { errorFormat, ownsNotFound }: IsolateOptions
+  scope: FastifyInstance, admission: Admission, { errorFormat, errorType, ownsNotFound }: IsolateOptions
 ): void {
   admitRequests(scope, admission)
   endConnectionsOnClose(scope)
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX }, parseBody)
-  scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered))
+  scope.setErrorHandler(createErrorHandler(errorFormat, admission.securityLog.answered, errorType))
   if (ownsNotFound) scope.setNotFoundHandler(notFound)
 }

@@ -47,7 +47,7 @@ function sendProblem (problem: Problem, reply: FastifyReply): FastifyReply {
 }
 
 async function sendFormatted (
-  format: FormatError,
+  { format, type }: { format: FormatError, type: string },
   problem: Problem,
   request: FastifyRequest,
   reply: FastifyReply
@@ -55,7 +55,7 @@ async function sendFormatted (
   try {
     const body: unknown = await format(problem, request)
     if (typeof body !== 'object' || body === null) throw new TypeError('errorFormat must return an object')
-    return reply.type('application/json').send(JSON.stringify(body))
+    return reply.type(type).send(JSON.stringify(body))
   } catch (err) {
     request.log.error({ err }, 'errorFormat failed')
     return sendProblem(problem, reply)
@@ -65,10 +65,12 @@ async function sendFormatted (
 /**
  * Makes the error handler of the plugin's own scope. It answers our errors, and Fastify's about the body, in the host's
  * format. Any other error, such as one of a host's hook, is rethrown to the host's own handler. `onError` gets ours.
+ * `type`: the media type of a body that is made by a function.
  */
 export function createErrorHandler (
   format: ErrorFormat,
-  onError: (error: UsersError, request: FastifyRequest) => void
+  onError: (error: UsersError, request: FastifyRequest) => void,
+  type = 'application/json'
 ) {
   return (thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     const error = asUsersError(thrown, request)
@@ -80,6 +82,6 @@ export function createErrorHandler (
     if (format === 'fastify') throw error
     const problem = toProblem(error, requestIdOf(request))
     reply.code(error.statusCode)
-    return format === 'problem' ? sendProblem(problem, reply) : sendFormatted(format, problem, request, reply)
+    return format === 'problem' ? sendProblem(problem, reply) : sendFormatted({ format, type }, problem, request, reply)
   }
 }

@@ -16,7 +16,7 @@ import { isRunKind, type Project, type RunKind } from './typescript.ts'
 // What a block prints may be a key, and is nothing of the test's.
 const silent = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }))
 
-const OPTIONS = { prefix: '/v1', migrate: true, apiKeys: { routes: true }, eventLog: true, trash: true }
+const OPTIONS = { prefix: '/v1', migrate: true, apiKeys: { routes: true }, eventLog: true, trash: true, groups: true }
 
 /** Makes the server that blocks of a kind have, and its Knex where they have that too. */
 async function serverFor (t: Test, kind: RunKind, project: Project): Promise<{ app: FastifyInstance, knex?: Knex }> {

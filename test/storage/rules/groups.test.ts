@@ -1,8 +1,7 @@
 // What it means that users join groups and leave them, are put away and come back.
-import type { GroupChange } from '../../../lib/storage/group-members.ts'
 import type { GroupWrite, MembersAsked } from '../../../lib/storage/group-loop.ts'
 import type { Repository } from '../../../lib/storage/repository.ts'
-import type { GroupRecord, NewEvent } from '../../../lib/storage/storage.ts'
+import type { GroupChange, GroupRecord, NewEvent } from '../../../lib/storage/storage.ts'
 import { interrupted, processes, races, rules } from './on-stores.ts'
 import {
   anyVersion, concurrently, create, eventOf, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, restore, SINGLE,

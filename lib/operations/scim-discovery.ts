@@ -1,0 +1,110 @@
+import type { FastifyReply } from 'fastify'
+import type { JsonObject } from '../core/json.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import type { Schema } from '../openapi/component-parts.ts'
+import { providerConfig, resourceTypesOf, schemasOf } from '../scim/discovery.ts'
+import { ERROR_SCHEMA } from '../scim/errors.ts'
+import type { Mapping } from '../scim/mapping.ts'
+import type { Operation, OperationCall } from './operation.ts'
+
+const SCIM_TYPE = 'application/scim+json'
+
+const resource: Schema = { type: 'object', properties: { schemas: { type: 'array', items: { type: 'string' } } } }
+
+/** The content of answers and bodies, for descriptions. */
+export const media = { [SCIM_TYPE]: resource }
+export const body = { types: [SCIM_TYPE, JSON_TYPE], schema: resource } as const
+
+export const send = (reply: FastifyReply, value: object, status = 200): FastifyReply =>
+  reply.code(status).type(SCIM_TYPE).send(JSON.stringify(value))
+
+/** The parameters of a request by their names: unknown ones mean nothing, as clients send their own. */
+export const queryOf = ({ pairs }: OperationCall): Record<string, unknown> => Object.fromEntries(pairs)
+
+/** Where the server is, as the client sees it. */
+export function baseOf ({ request, collection }: OperationCall): string {
+  const { protocol, host } = request
+  return `${protocol}://${host}${collection.slice(0, collection.lastIndexOf('/'))}`
+}
+
+const error = (status: number, detail: string): object => ({ schemas: [ERROR_SCHEMA], status: String(status), detail })
+const NOT_IMPLEMENTED = error(501, 'A key is nobody: there is no resource of its own.')
+const NO_FILTER = error(403, 'This list has no filter.')
+const NOT_THERE = error(404, 'There is nothing with this id.')
+
+export interface DiscoveryOptions {
+  mapping: Mapping
+  listed: (all: readonly JsonObject[]) => JsonObject
+  hasGroups: boolean
+  /** True if it needs no key. */
+  isOpen: boolean
+}
+
+/** The operations by which clients learn what the server has, and the one that it has not. */
+export function discoveryOperations ({ mapping, listed, hasGroups, isOpen }: DiscoveryOptions): Operation[] {
+  const common = { tag: 'scim', keepsTenant: true, scope: null } as const
+  const shared = {
+    ...common,
+    method: 'GET',
+    open: isOpen,
+    limitsItself: true,
+    counted: 'never',
+    success: { status: 200, description: 'The description.', media }
+  } as const
+
+  const lists = (
+    path: string, operationId: string, summary: string, of: (base: string) => JsonObject[]
+  ): Operation[] => [
+    {
+      ...shared,
+      path,
+      operationId,
+      summary,
+      query: {},
+      codes: ['validation_failed'],
+      // RFC 7644 section 4: a filter is refused, for it would be ignored.
+      handler: async (call) => queryOf(call)['filter'] === undefined
+        ? send(call.reply, listed(of(baseOf(call))))
+        : send(call.reply, NO_FILTER, 403)
+    },
+    {
+      ...shared,
+      path: `${path}/:id`,
+      id: { type: 'string' },
+      operationId: `${operationId}One`,
+      summary: `${summary}, one of them`,
+      query: {},
+      codes: ['validation_failed', 'not_found'],
+      async handler (call) {
+        const found = of(baseOf(call)).find((each) => each['id'] === call.request.params.id)
+        return found === undefined ? send(call.reply, NOT_THERE, 404) : send(call.reply, found)
+      }
+    }
+  ]
+
+  return [
+    ...(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method): Operation => ({
+      ...common,
+      method,
+      path: '/Me',
+      operationId: `scimMe${method}`,
+      summary: 'Not implemented',
+      ...method !== 'GET' && method !== 'DELETE' && { body },
+      success: { status: 200, description: 'Never.' },
+      codes: [],
+      handler: async ({ reply }) => send(reply, NOT_IMPLEMENTED, 501)
+    })),
+    {
+      ...shared,
+      path: '/ServiceProviderConfig',
+      operationId: 'scimServiceProviderConfig',
+      summary: 'Read what the server supports',
+      query: {},
+      codes: [],
+      handler: async (call) => send(call.reply, providerConfig(baseOf(call)))
+    },
+    ...lists('/ResourceTypes', 'scimResourceTypes', 'Read the types of resources', (base) =>
+      resourceTypesOf(mapping, hasGroups, base)),
+    ...lists('/Schemas', 'scimSchemas', 'Read the schemas', (base) => schemasOf(mapping, hasGroups, base))
+  ]
+}

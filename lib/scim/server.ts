@@ -1,0 +1,165 @@
+// The operations of SCIM without HTTP: what a client asks for as parameters, and what it is answered.
+
+import type { Scope } from '../api-keys/scopes.ts'
+import type { Call } from '../core/context.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
+import type { GroupRecord, UserRecord } from '../storage/storage.ts'
+import type { WriteOptions } from '../users/write-options.ts'
+import { runBulk } from './bulk.ts'
+import { COUNT_MAX, COUNT_USUAL } from './discovery.ts'
+import { scimError } from './errors.ts'
+import { parsePath } from './filter.ts'
+import { type ScimGroups, shownMembers } from './groups.ts'
+import type { Mapping } from './mapping.ts'
+import { createResources, isSelected, listOf, type Selection, selectionOf } from './resources.ts'
+import type { ScimPage, ScimSort, ScimUsers } from './users.ts'
+
+type Query = Readonly<Record<string, unknown>>
+
+/** A resource as it is answered. */
+export interface Answered { value: JsonObject, version: number, location: string }
+
+/** The operations on one type of resource. `base`: where the server is. */
+export interface ScimType {
+  list (query: Query, base: string, call: Call): Promise<JsonObject>
+  get (id: string, query: Query, base: string, call: Call): Promise<Answered>
+  create (resource: unknown, query: Query, base: string, call: Call): Promise<Answered>
+  replace (
+    id: string, resource: unknown, query: Query, options: WriteOptions, base: string, call: Call
+  ): Promise<Answered>
+  /** `value`: null, if the answer has none. */
+  patch (
+    id: string, body: unknown, query: Query, options: WriteOptions, base: string, call: Call
+  ): Promise<Omit<Answered, 'value'> & { value: JsonObject | null }>
+  remove (id: string, options: WriteOptions, call: Call): Promise<void>
+}
+
+const MEMBERS_READ = 5
+
+function wholeIn (value: unknown, name: string, usual: number): number {
+  if (value === undefined) return usual
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number === 'number' && Number.isSafeInteger(number)) return number
+  throw scimError('invalidValue', `${name} must be a whole number.`)
+}
+
+const cursorOf = (id: string): string => Buffer.from(`after:${id}`).toString('base64url')
+
+function afterIn (cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!/^after:[a-z]{3}_[0-9a-z]{26}$/.test(text)) throw scimError('invalidCursor', 'This is no cursor of ours.')
+  return text.slice('after:'.length)
+}
+
+interface Asked { filter: string | undefined, page: ScimPage, sort: ScimSort | null, startIndex: number | null }
+
+/** Where a list begins, and what it is sorted by (RFC 7644 section 3.4.2, RFC 9865). */
+function askedIn ({ filter, startIndex, count, cursor, sortBy, sortOrder }: Query): Asked {
+  const limit = Math.min(Math.max(wholeIn(count, 'count', COUNT_USUAL), 0), COUNT_MAX)
+  const first = Math.max(wholeIn(startIndex, 'startIndex', 1), 1)
+  const sort = typeof sortBy === 'string' && sortBy !== ''
+    ? { attribute: parsePath(sortBy), descending: String(sortOrder).toLowerCase() === 'descending' }
+    : null
+  if (cursor !== undefined && (sort !== null || startIndex !== undefined)) {
+    throw scimError('invalidValue', 'A cursor is not together with startIndex or sortBy.')
+  }
+  const text = filter === undefined || filter === '' ? undefined : String(filter)
+  if (cursor === undefined) {
+    return { filter: text, sort, page: { limit, from: { offset: first - 1 } }, startIndex: first }
+  }
+  const from = cursor === '' ? { offset: 0 } : { after: afterIn(String(cursor)) }
+  // One more shows whether more follow.
+  return { filter: text, sort, page: { limit: limit + 1, from }, startIndex: null }
+}
+
+/** The resources of a page, as a list. */
+function shownList<Item extends { id: string }> (
+  { items, total }: { items: Item[], total: number }, { page, startIndex }: Asked, resources: readonly JsonObject[]
+): JsonObject {
+  if (startIndex !== null) return listOf(resources, total, { startIndex })
+  const shown = resources.slice(0, page.limit - 1)
+  const last = items.length === page.limit && page.limit > 1 ? items[page.limit - 2] : undefined
+  return listOf(shown, total, last === undefined ? {} : { nextCursor: cursorOf(last.id) })
+}
+
+export type ScimServer = ReturnType<typeof createScimServer>
+
+/** Makes the operations of a SCIM server. `groups`: null, if the mount has none. */
+export function createScimServer (mapping: Mapping, users: ScimUsers, groups: ScimGroups | null) {
+  const resources = createResources(mapping)
+  const chosen = ({ attributes, excludedAttributes }: Query): Selection => selectionOf(attributes, excludedAttributes)
+
+  const showUser = (user: UserRecord, query: Query, base: string): Answered => ({
+    value: resources.user(user, chosen(query), base), version: user.version, location: `${base}/Users/${user.id}`
+  })
+
+  const ofUsers: ScimType = {
+    async list (query, base, call) {
+      const selection = chosen(query)
+      const asked = askedIn(query)
+      const page = await users.list(asked.filter, asked.page, asked.sort, call)
+      return shownList(page, asked, page.items.map((user) => resources.user(user, selection, base)))
+    },
+    get: async (id, query, base, call) => showUser(await users.get(id, call), query, base),
+    create: async (resource, query, base, call) => showUser(await users.create(resource, call), query, base),
+    replace: async (id, resource, query, options, base, call) =>
+      showUser(await users.replace(id, resource, options, call), query, base),
+    patch: async (id, body, query, options, base, call) =>
+      showUser(await users.patch(id, body, options, call), query, base),
+    remove: users.remove
+  }
+
+  function groupsOf (own: ScimGroups): ScimType {
+    /** A group with the members that it has in this version. */
+    async function showGroup (group: GroupRecord, query: Query, base: string, call: Call): Promise<Answered> {
+      const selection = chosen(query)
+      let shown = group
+      let members: string[] | null = null
+      for (let attempt = 0; isSelected(selection, 'members') && attempt < MEMBERS_READ; attempt++) {
+        const version = shown.version
+        members = await own.members(group.id)
+        shown = await own.get(group.id, call)
+        if (shown.version === version) break
+      }
+      const list = members && shownMembers(members, `${base}/Users`)
+      return {
+        value: resources.group(shown, list, selection, base),
+        version: shown.version,
+        location: `${base}/Groups/${group.id}`
+      }
+    }
+    return {
+      async list (query, base, call) {
+        const asked = askedIn(query)
+        const page = await own.list(asked.filter, asked.page, asked.sort, call)
+        const shown: JsonObject[] = []
+        for (const group of page.items) shown.push((await showGroup(group, query, base, call)).value)
+        return shownList(page, asked, shown)
+      },
+      get: async (id, query, base, call) => showGroup(await own.get(id, call), query, base, call),
+      create: async (resource, query, base, call) => showGroup(await own.create(resource, call), query, base, call),
+      replace: async (id, resource, query, options, base, call) =>
+        showGroup(await own.replace(id, resource, options, call), query, base, call),
+      async patch (id, body, query, options, base, call) {
+        const group = await own.patch(id, body, options, call)
+        // A change of one member need not answer all of them (RFC 7644 section 3.5.2).
+        if (query['attributes'] !== undefined) return showGroup(group, query, base, call)
+        return { value: null, version: group.version, location: `${base}/Groups/${id}` }
+      },
+      remove: own.remove
+    }
+  }
+
+  const ofGroups = groups === null ? ofUsers : groupsOf(groups)
+  const of = (type: 'User' | 'Group'): ScimType => type === 'User' ? ofUsers : ofGroups
+
+  return {
+    mapping,
+    of,
+    listed: (all: readonly JsonObject[]): JsonObject => listOf(all, all.length, { startIndex: 1 }),
+    bulk: (body: unknown, require: (scope: Scope) => void, base: string, call: Call): Promise<JsonObject> =>
+      runBulk(isObject(body) ? body : {}, {
+        types: { Users: ofUsers, ...groups !== null && { Groups: ofGroups } }, require, base, call
+      })
+  }
+}
