@@ -110,7 +110,9 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
     },
     async addServer (to, { prefix: own, requests, errorFormat, errorType, operations }) {
       const admitted = await admissionWith(requests)
-      const description = { ...descriptionSettings(options, fields), problemDetails: false }
+      const usual = descriptionSettings(options, fields)
+      const limited = { ...usual.limited, requests: requests !== undefined, deletions: false }
+      const description = { ...usual, limited, problemDetails: false, errorType }
       const described = { ...settings, describe: describeMount(host, log, openapi, description) }
       await to.register(async function fastifyUsersServer (scope) {
         guardLoggers(scope, logSerializers)

@@ -23,10 +23,12 @@ export interface OperationDescription {
   /** Media types of the body, and the name of its component, or its schema if it is not JSON. */
   body?: { types: readonly string[] } & ({ is: string } | { schema: Schema })
   success: {
-    status: 200 | 201 | 202 | 204
+    status: 200 | 201 | 202 | 204 | 501
     description: string
     is?: string
     headers?: readonly HeaderName[]
+    /** True if it can be 204 without content too. */
+    orEmpty?: boolean
     /** True if it can be Server-Sent Events too. */
     stream?: boolean
     /** Schemas by media type, of an answer that is not in JSON. */
@@ -44,6 +46,8 @@ export interface OperationDescription {
 export interface DescriptionSettings {
   /** True if errors are problem details. The host makes other bodies, and nothing is known of them. */
   problemDetails: boolean
+  /** The media type of other bodies. Default: that of JSON. */
+  errorType?: string
   /** Names the mount among others in one description. */
   decoratorName: string
   /** What responses of a deprecated version announce; null: it is not deprecated. */
@@ -113,7 +117,7 @@ function errorResponses (operation: OperationDescription, settings: DescriptionS
       headers: headersFor(names, operation, settings),
       content: settings.problemDetails
         ? problemContent(status, own)
-        : { 'application/json': { schema: { type: 'object' } } }
+        : { [settings.errorType ?? 'application/json']: { schema: { type: 'object', additionalProperties: true } } }
     }]
   }))
 }
@@ -166,6 +170,9 @@ export function schemaOf (
     ...(bodyContent !== undefined && { body: { content: Object.fromEntries(bodyContent) } }),
     response: {
       [success.status]: successResponse(operation, settings),
+      ...(success.orEmpty === true && {
+        204: { description: 'It is done.', headers: headersFor(['ETag'], operation, settings), type: 'null' }
+      }),
       ...(conditional === true && {
         304: {
           description: 'The client already has this version.',

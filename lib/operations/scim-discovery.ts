@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { insufficientScope } from '../api-keys/challenge.ts'
 import type { JsonObject } from '../core/json.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import type { Schema } from '../openapi/component-parts.ts'
@@ -9,7 +10,10 @@ import type { Operation, OperationCall } from './operation.ts'
 
 const SCIM_TYPE = 'application/scim+json'
 
-const resource: Schema = { type: 'object', properties: { schemas: { type: 'array', items: { type: 'string' } } } }
+// Attributes are those of the mapping, and the schemas of the server describe them.
+const resource: Schema = {
+  type: 'object', properties: { schemas: { type: 'array', items: { type: 'string' } } }, additionalProperties: true
+}
 
 /** The content of answers and bodies, for descriptions. */
 export const media = { [SCIM_TYPE]: resource }
@@ -29,7 +33,6 @@ export function baseOf ({ request, collection }: OperationCall): string {
 
 const error = (status: number, detail: string): object => ({ schemas: [ERROR_SCHEMA], status: String(status), detail })
 const NOT_IMPLEMENTED = error(501, 'A key is nobody: there is no resource of its own.')
-const NO_FILTER = error(403, 'This list has no filter.')
 const NOT_THERE = error(404, 'There is nothing with this id.')
 
 export interface DiscoveryOptions {
@@ -48,7 +51,7 @@ export function discoveryOperations ({ mapping, listed, hasGroups, isOpen }: Dis
     method: 'GET',
     open: isOpen,
     limitsItself: true,
-    counted: 'never',
+    ...isOpen && { counted: 'never' as const },
     success: { status: 200, description: 'The description.', media }
   } as const
 
@@ -63,9 +66,10 @@ export function discoveryOperations ({ mapping, listed, hasGroups, isOpen }: Dis
       query: {},
       codes: ['validation_failed'],
       // RFC 7644 section 4: a filter is refused, for it would be ignored.
-      handler: async (call) => queryOf(call)['filter'] === undefined
-        ? send(call.reply, listed(of(baseOf(call))))
-        : send(call.reply, NO_FILTER, 403)
+      async handler (call) {
+        if (queryOf(call)['filter'] !== undefined) throw insufficientScope([], { detail: 'This list has no filter.' })
+        return send(call.reply, listed(of(baseOf(call))))
+      }
     },
     {
       ...shared,
@@ -90,7 +94,7 @@ export function discoveryOperations ({ mapping, listed, hasGroups, isOpen }: Dis
       operationId: `scimMe${method}`,
       summary: 'Not implemented',
       ...method !== 'GET' && method !== 'DELETE' && { body },
-      success: { status: 200, description: 'Never.' },
+      success: { status: 501, description: 'Not implemented.', media },
       codes: [],
       handler: async ({ reply }) => send(reply, NOT_IMPLEMENTED, 501)
     })),

@@ -156,6 +156,7 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
       {
         ...write,
         method: 'PATCH',
+        success: { ...write.success, orEmpty: type === 'Group' },
         operationId: `scimPatch${type}`,
         summary: `Change a ${type.toLowerCase()}`,
         description: 'RFC 7644 section 3.5.2. Groups answer 204, unless attributes are asked for.',
@@ -173,7 +174,6 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
         operationId: `scimDelete${type}`,
         summary: `Delete a ${type.toLowerCase()}`,
         success: { status: 204, description: 'It is deleted.' },
-        counted: 'never',
         codes: ['validation_failed', missing, 'precondition_failed', 'precondition_required'],
         async handler (call) {
           await own.remove(idIn(call), conditionsOf(call), callOf(call))

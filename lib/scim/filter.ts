@@ -96,7 +96,17 @@ function parse (reader: Reader, kind: ScimType) {
       return { op: 'not', of: [grouped(depth)] }
     }
     const attribute = nameIn(reader.next(), kind)
-    if (reader.peek() === '[') return { op: 'has', attribute, of: [within(depth)] }
+    if (reader.peek() === '[') return has(attribute, within(depth))
+    return compared(attribute)
+  }
+
+  /** Entra ID writes `emails[type eq "work"].value eq "x"` too. */
+  function has (attribute: AttributeName, inner: Filter): Filter {
+    if (!reader.peek().startsWith('.')) return { op: 'has', attribute, of: [inner] }
+    return { op: 'has', attribute, of: [{ op: 'and', of: [inner, compared(nameIn(reader.next().slice(1), kind))] }] }
+  }
+
+  function compared (attribute: AttributeName): Filter {
     const word = reader.next().toLowerCase()
     if (word === 'pr') return { op: 'pr', attribute }
     const op = COMPARISONS.find((each) => each === word)
@@ -129,7 +139,8 @@ export function parsePath (text: string): Path {
   const attribute = nameIn(reader.next(), 'invalidPath')
   const filter = reader.peek() === '[' ? parse(reader, 'invalidPath').within(0) : null
   const rest = reader.next()
-  const sub = rest.startsWith('.') ? nameIn(rest.slice(1), 'invalidPath').name : ''
+  const inner = rest.startsWith('.') ? nameIn(rest.slice(1), 'invalidPath') : { name: '', sub: '' }
+  const sub = inner.sub === '' ? inner.name : ''
   if ((rest !== '' && sub === '') || reader.peek() !== '') {
     throw scimError('invalidPath', 'Something follows the end of the path.')
   }

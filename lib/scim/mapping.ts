@@ -137,7 +137,8 @@ export function createMapping (
     const part = `name.${sub}`
     if (name === 'name' && PARTS.includes(part) && found.length === 0) return keepPart(values, part, value)
     if (found.length === 0) return noPlace(name)
-    if (isObject(value) && sub === '' && !Object.hasOwn(value, 'value')) {
+    const isComplex = sub === '' && found.some((slot) => slot.sub !== '')
+    if (isObject(value) && isComplex && !Object.hasOwn(value, 'value')) {
       const sent = new Map(Object.entries(value).map(([key, each]) => [key.toLowerCase(), each]))
       for (const slot of found) {
         const own = sent.get(slot.sub.toLowerCase())

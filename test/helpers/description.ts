@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin } from '../../lib/admin-plugin.ts'
 import users, { type UsersOptions } from '../../lib/index.ts'
+import { scim } from '../../lib/scim-plugin.ts'
 import { webhooks } from '../../lib/webhooks.ts'
 import type { DescribedOperation, Description } from './described.ts'
 import { captureLog } from './log.ts'
@@ -22,7 +23,7 @@ const INFO = {
  */
 interface Host {
   openapi?: object | null
-  mounts?: Array<Partial<UsersOptions> & { webhooks?: boolean, admin?: boolean }>
+  mounts?: Array<Partial<UsersOptions> & { webhooks?: boolean, admin?: boolean, scim?: boolean }>
   before?: (app: FastifyInstance) => unknown
   last?: boolean
 }
@@ -39,9 +40,10 @@ export async function describe (
   const register = () => app.register(swagger, openapi === null ? {} : { openapi: Object(members) })
   if (!last) await register()
   await before?.(app)
-  for (const { webhooks: hasWebhooks = false, admin: hasAdmin = false, ...mount } of mounts) {
+  for (const { webhooks: hasWebhooks = false, admin: hasAdmin = false, scim: hasScim = false, ...mount } of mounts) {
     await app.register(users, { storage: memory(), migrate: true, ...mount })
     if (hasWebhooks) await app.register(webhooks)
+    if (hasScim) await app.register(scim)
     if (hasAdmin) await app.register(admin)
   }
   if (last) await register()

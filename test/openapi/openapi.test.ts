@@ -13,6 +13,7 @@ const ALL = {
   trash: true,
   webhooks: true,
   groups: true,
+  scim: true,
   tenants: true,
   admin: true,
   limits: { requests: { max: 6000, window: 60 } }
