@@ -29,7 +29,7 @@ const COMMON = new Map([
   ['--tenant', true], ['--pooler', false], ['--json', false]
 ])
 /** Words that a command has at most. */
-const COMMAND_WORDS = 2
+const COMMAND_WORDS = 3
 
 /** Arguments with the options of all commands behind the command, wherever they stood: only it knows them. */
 export function commandFirst (args: readonly string[]): string[] {

@@ -17,6 +17,7 @@ import type { Output } from './output.ts'
 import {
   check, type FoundByOptions, migrate, migrationStatus, requirementsOf, rollback, type RollbackOptions
 } from './schema.ts'
+import { addScimCommands } from './scim-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
 import { addUserCommands } from './user-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
@@ -172,6 +173,7 @@ export function buildProgram (version: string, writeHelp: (text: string) => void
   addUserCommands(program)
   addEventCommands(program)
   addWebhookCommands(program)
+  addScimCommands(program)
   addTenantCommands(program)
   addExportCommand(program)
   addImportCommand(program)

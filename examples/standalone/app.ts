@@ -4,6 +4,7 @@ import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import users, { type Scope, type UsersOptions } from 'fastify-users'
 import admin, { type AdminOptions } from 'fastify-users/admin'
+import scim from 'fastify-users/scim'
 import webhooks from 'fastify-users/webhooks'
 import { clientErrors } from './client-errors.ts'
 import { baseOf, type Config, ConfigError, listOf, prefixOf } from './config.ts'
@@ -62,6 +63,7 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
     eventLog: hasEvents && { retention: config.EVENT_DAYS * DAY },
     trash: config.TRASH_DAYS > 0 && { retention: config.TRASH_DAYS * DAY },
     tenants: config.TENANTS,
+    groups: config.GROUPS_ENABLED,
     migrate: true,
     ...(config.FIELDS_FILE !== '' && {
       fields: {
@@ -83,6 +85,13 @@ function usersOptions (config: Config): Omit<UsersOptions, 'storage'> {
     }
   }
 }
+
+/** The attributes of SCIM that are fields. */
+const attributesOf = (config: Config): Record<string, string> =>
+  Object.fromEntries(listOf(config.SCIM_ATTRIBUTES).map((each) => {
+    const [attribute = '', field = ''] = each.split('=')
+    return [attribute.trim(), field.trim()]
+  }))
 
 /** The name and the image of the page. @throws ConfigError if there is no such image */
 function brandOf ({ ADMIN_TITLE: title, ADMIN_LOGO_FILE: file }: Config): Pick<AdminOptions, 'title' | 'logo'> {
@@ -128,6 +137,14 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
     const networks = listOf(config.WEBHOOK_NETWORKS)
     // In the networks that the operator allows, receivers are often without TLS.
     await app.register(webhooks, { allowedNetworks: networks, allowHttp: networks.length > 0 })
+  }
+  if (config.SCIM_ENABLED) {
+    const { SCIM_RATE_LIMIT: max } = config
+    await app.register(scim, {
+      prefix: `${base}/scim/v2`,
+      mapping: { attributes: attributesOf(config) },
+      ...(max > 0 && { requests: { max, window: MINUTE } })
+    })
   }
   if (config.ADMIN_PAGE) await app.register(admin, { prefix: `${base}/admin`, ...brandOf(config) })
   // A scope of its own: what its hooks add to answers is for the page alone.

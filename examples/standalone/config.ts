@@ -74,6 +74,9 @@ function beyondForm (config: Config): string[] {
   for (const name of ['FILTERABLE_FIELDS', 'FOLDED_FIELDS', 'SEARCHABLE_FIELDS', 'UNIQUE_FIELDS'] as const) {
     if (config[name] !== '' && config.FIELDS_FILE === '') problems.push(`${name} needs FIELDS_FILE`)
   }
+  if (config.SCIM_ATTRIBUTES !== '' && !(config.SCIM_ENABLED && config.FIELDS_FILE !== '')) {
+    problems.push('SCIM_ATTRIBUTES needs SCIM_ENABLED=true and FIELDS_FILE')
+  }
   if (!config.ADMIN_PAGE && (config.ADMIN_TITLE !== '' || config.ADMIN_LOGO_FILE !== '')) {
     problems.push('ADMIN_TITLE and ADMIN_LOGO_FILE need ADMIN_PAGE=true')
   }

@@ -7,7 +7,7 @@ import { type Config, ConfigError } from './config.ts'
 
 const ALL: Scope[] = [
   'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-  'webhooks:write'
+  'webhooks:write', 'groups:read', 'groups:write', 'scim:users', 'scim:groups'
 ]
 
 const OF_TENANTS: Scope[] = ['tenants:read', 'tenants:delete']

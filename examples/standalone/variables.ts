@@ -81,6 +81,13 @@ export const variables = {
     maximum: 36_500,
     description: 'a number of days up to 36500, 0 if a deletion is final'
   }),
+  GROUPS_ENABLED: flag(false),
+  SCIM_ENABLED: flag(false),
+  SCIM_ATTRIBUTES: matching(
+    '^(?: *[^=,]+=\\w+ *(?:, *[^=,]+=\\w+ *)*)?$',
+    'attributes and fields such as title=jobTitle, separated by commas'
+  ),
+  SCIM_RATE_LIMIT: count(6000, 'a number of requests, 0 for no limit'),
   WEBHOOKS_ENABLED: flag(false),
   WEBHOOK_NETWORKS: matching(NETWORKS, 'networks such as 10.1.0.0/16, separated by commas'),
 

@@ -41,6 +41,8 @@ export interface Operation extends OperationDescription {
   bodyLimit?: number
   /** True if it needs no key. */
   open?: boolean
+  /** True if no description names it. */
+  undescribed?: boolean
   /** True if the handler reads the body itself, by `parts`. */
   streamsBody?: boolean
   /** True if no rate limit counts it: a caller who revokes a leaked key must not be asked to come back later. */

@@ -106,7 +106,7 @@ function routeOne (scope: FastifyInstance, operation: Operation, settings: Opera
   const access = { fastifyUsers: accessOf(operation), fastifyUsersOperation: operationId }
   const query = { ...operation.query, tenant: tenantParameter }
   const described = settings.tenants ? { ...operation, query } : operation
-  const config = { ...access, ...settings.describe(described) }
+  const config = { ...access, ...operation.undescribed === true ? hidden : settings.describe(described) }
   const collectionOf = collectionPath(scope.prefix, url, settings.useSemicolonDelimiter)
   if (operation.streamsBody === true) {
     scope.register(async function fastifyUsersStream (inner) {

@@ -93,6 +93,7 @@ export function discoveryOperations ({ mapping, listed, hasGroups, isOpen }: Dis
       path: '/Me',
       operationId: `scimMe${method}`,
       summary: 'Not implemented',
+      undescribed: true,
       ...method !== 'GET' && method !== 'DELETE' && { body },
       success: { status: 501, description: 'Not implemented.', media },
       codes: [],

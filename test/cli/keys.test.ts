@@ -71,6 +71,11 @@ for (const { name, skip, create } of databases) {
     })
     t.strictSame(await Promise.all([third.key, fourth.key].map(statusOf)), [401, 401])
 
+    const provider = JSON.parse((await cli('scim', 'keys', 'create', '-n', 'okta', '--owner', 'IT', '--json')).out)
+    t.match(provider, { name: 'okta', scopes: ['scim:users', 'scim:groups'], owner: 'IT', expiresAt: /^\d{4}-/ })
+    t.match(await cli('scim', 'keys', 'create'), { code: 2, out: '', err: /--name/ })
+    t.match(await cli('keys', 'revoke', provider.id), { code: 0 })
+
     const unpeppered = await run(['keys', 'list', '--json', ...args], { DATABASE_URL: url, FASTIFY_USERS_PEPPER: '' })
     t.match(unpeppered, { code: 0, err: '' }, 'an empty pepper is none, as for the standalone service')
 
@@ -91,6 +96,7 @@ for (const { name, skip, create } of databases) {
       `${successor.id}  ci        revoked  .*`,
       `${third.id}  leaked    revoked  .*`,
       `${fourth.id}  leaked    revoked  .*`,
+      `${provider.id}  okta      revoked  .*`,
       `${bounded.id}  bound .* Team Zoë`,
       `${forever.id}  for ever  active   .*never +- +-\n`
     ].join('\n')))

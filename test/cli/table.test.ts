@@ -60,7 +60,8 @@ test('options of every command may stand before it', async (t) => {
   for (const [given, expected] of [
     ['--json -d sqlite:x keys list', 'keys list --json -d sqlite:x'],
     ['keys --database=sqlite:x list', 'keys list --database=sqlite:x'],
-    ['-dsqlite:x users find ann', 'users find -dsqlite:x ann'],
+    ['-dsqlite:x users find ann', 'users find ann -dsqlite:x'],
+    ['-d sqlite:x scim --json keys create', 'scim keys create -d sqlite:x --json'],
     ['check -d sqlite:x --fix', 'check -d sqlite:x --fix'],
     ['--tenant acme import file.csv --json', 'import file.csv --tenant acme --json'],
     ['keys create -n --json', 'keys create -n --json'],

@@ -49,7 +49,8 @@ for (const { name, skip, open } of databases) {
     const { knex, args } = await open(t)
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(users, { storage: knexStorage(knex), migrate: true, eventLog: true })
+    const pageSize = { default: EVENTS, max: EVENTS }
+    await app.register(users, { storage: knexStorage(knex), migrate: true, eventLog: true, pageSize })
     await knex.raw('CREATE TABLE effects (event varchar(40) NOT NULL, type text NOT NULL)')
     const counted = async () => Number((await knex('effects').count({ n: '*' }).first())?.['n'])
 
@@ -67,7 +68,7 @@ for (const { name, skip, open } of databases) {
     }
     await writing
     await until('every event was read', async () => await counted() >= EVENTS)
-    const { data: recorded, meta } = await app.users.events.list({ limit: EVENTS })
+    const { data: recorded, meta } = await app.users.events.list()
     t.strictSame([recorded.length, meta.more], [EVENTS, false])
     const effects = await knex('effects').orderBy('event').pluck('event')
     t.strictSame(effects, recorded.map(({ id }) => id).toSorted())

@@ -35,6 +35,7 @@ test('names every wrong value, and repeats none', async (t) => {
   t.strictSame(problemsOf({ TLS_CERT_FILE: 'a' }), ['TLS_CERT_FILE and TLS_KEY_FILE must be set together'])
   t.strictSame(problemsOf({ FILTERABLE_FIELDS: 'plan' }), ['FILTERABLE_FIELDS needs FIELDS_FILE'])
   t.strictSame(problemsOf({ UNIQUE_FIELDS: 'badge' }), ['UNIQUE_FIELDS needs FIELDS_FILE'])
+  t.strictSame(problemsOf({ SCIM_ATTRIBUTES: 'title=a' }), ['SCIM_ATTRIBUTES needs SCIM_ENABLED=true and FIELDS_FILE'])
   const key = 'k'.repeat(32)
   t.strictSame(problemsOf({ API_KEYS: `${key},${key}` }), ['API_KEYS must not have a key twice'])
 })
@@ -47,6 +48,7 @@ test('names what has the right form and is wrong', async (t) => {
     ['WEBHOOK_NETWORKS', ['10.0.0.0/33', '10.0.0', '::/129', '10.0.0.0/8/8', '10.1.2.3', 'fe80'], [
       '10.0.0.0/8', 'fd00::/8, 10.1.2.3/32', ''
     ]],
+    ['SCIM_ATTRIBUTES', ['title', 'title=a b', '=a', 'title=a,,x=b'], ['']],
     ['TRUST_PROXY', ['10.0.0.0/33', '300.1.1.1', '1.2.3', '10.0.0.0/', '::1/129', 'fe80'], [
       '10.0.0.0/8, ::1,fd00::/8', ''
     ]]

@@ -32,6 +32,9 @@ test('everything that can be offered is described without a problem', async (t) 
     DATABASE_URL: 'memory:',
     API_KEY_ROUTES: 'true',
     WEBHOOKS_ENABLED: 'true',
+    GROUPS_ENABLED: 'true',
+    SCIM_ENABLED: 'true',
+    SCIM_ATTRIBUTES: 'title=badge, name.givenName=plan',
     METRICS_ENABLED: 'true',
     REQUIRE_IF_MATCH: 'true',
     FIELDS_FILE: file,
@@ -43,7 +46,8 @@ test('everything that can be offered is described without a problem', async (t) 
   t.teardown(() => app.close())
   const { payload } = await app.inject('/openapi.json')
   t.strictSame(await lint(payload), [])
-  t.ok(JSON.parse(payload).paths['/api/v1/webhooks'])
+  const { paths } = JSON.parse(payload)
+  t.ok(paths['/api/v1/webhooks'] && paths['/api/v1/groups'] && paths['/scim/v2/Groups'])
 })
 
 test('BASE_PATH moves everything, and the pages with what they load', async (t) => {

@@ -14,7 +14,7 @@ import { pgUrl, sql, temporaryDirectory } from '../stores.ts'
 
 const ALL_SCOPES: Scope[] = [
   'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-  'webhooks:write'
+  'webhooks:write', 'groups:read', 'groups:write', 'scim:users', 'scim:groups'
 ]
 
 /** The text of a key that may do everything and never expires, as the standalone service makes its first one. */
@@ -83,6 +83,8 @@ export async function createSandbox (
       API_KEY_ROUTES: 'true',
       WEBHOOKS_ENABLED: 'true',
       WEBHOOK_NETWORKS: '127.0.0.0/8',
+      GROUPS_ENABLED: 'true',
+      SCIM_ENABLED: 'true',
       TRASH_DAYS: '30'
     }), false))
   }
