@@ -39,6 +39,12 @@ function callOf ({ request, tenant }: OperationCall): Call {
   return { context: contextOf(request), priorFaults: [], tenant }
 }
 
+/** The parameters of a search (RFC 7644 section 3.4.3). */
+function searchOf ({ request: { body } }: OperationCall): Record<string, unknown> {
+  if (isObject(body)) return body
+  throw scimError('invalidSyntax', 'The body must be an object.')
+}
+
 function conditionsOf ({ request }: OperationCall): WriteOptions {
   const faults: Fault[] = []
   const conditions = preconditions(request, faults)
@@ -107,12 +113,7 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
         body,
         success: { status: 200, description: 'The page.', media },
         codes: bodyCodes,
-        async handler (call) {
-          const asked = call.request.body
-          if (!isObject(asked)) throw scimError('invalidSyntax', 'The body must be an object.')
-          const base = baseOf(call)
-          return send(call.reply, await own.list({ ...asked }, base, callOf(call)))
-        }
+        handler: async (call) => send(call.reply, await own.list(searchOf(call), baseOf(call), callOf(call)))
       },
       {
         ...common,
@@ -186,6 +187,22 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
   return [
     ...operationsOn('User', 'scim:users'),
     ...hasGroups ? operationsOn('Group', 'scim:groups') : [],
+    {
+      ...common,
+      method: 'POST',
+      path: '/.search',
+      scope: 'scim:users',
+      operationId: 'scimSearch',
+      summary: 'Search users and groups',
+      ...hasGroups && { description: 'Needs the scope `scim:groups` too.' },
+      body,
+      success: { status: 200, description: 'The page.', media },
+      codes: bodyCodes,
+      async handler (call) {
+        if (hasGroups) requireScopes(call.request, callerOf(call.request), ['scim:groups'], securityLog)
+        return send(call.reply, await server.search(searchOf(call), baseOf(call), callOf(call)))
+      }
+    },
     {
       ...common,
       method: 'POST',

@@ -4,7 +4,7 @@ import type { UsersError } from '../core/errors.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { toUsersError } from '../storage/storage-errors.ts'
 import { errorBody, OPERATIONS_MAX, scimError, tooManyOperations } from './errors.ts'
-import type { ScimType } from './server.ts'
+import type { ScimType } from './types.ts'
 
 export const BULK_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse'
 
@@ -83,6 +83,13 @@ export async function runBulk (body: Readonly<Record<string, unknown>>, parts: P
     return { location: made.location, version: `"${made.version}"`, status: '200' }
   }
 
+  /** Where the resource of an operation is; undefined: it names none. */
+  function locationOf (path: unknown): string | undefined {
+    const [, name = '', given] = PATH.exec(String(path)) ?? []
+    const id = given === undefined ? undefined : ids.get(REFERENCE.exec(given)?.[1] ?? '') ?? given
+    return id === undefined ? undefined : `${base}/${name}/${id}`
+  }
+
   for (const each of operations) {
     const operation: Record<string, unknown> = isObject(each) ? each : {}
     const { method, bulkId } = operation
@@ -94,7 +101,8 @@ export async function runBulk (body: Readonly<Record<string, unknown>>, parts: P
     } catch (thrown) {
       const error = toUsersError(thrown)
       if (error.statusCode >= 500) throw error
-      results.push({ ...named, ...failure(error) })
+      const location = locationOf(operation['path'])
+      results.push({ ...named, ...(location !== undefined && { location }), ...failure(error) })
       failures++
     }
     if (typeof failOnErrors === 'number' && failOnErrors > 0 && failures >= failOnErrors) break

@@ -3,7 +3,8 @@
 import type { JsonObject } from '../core/json.ts'
 import { OPERATIONS_MAX } from './errors.ts'
 import type { Mapping } from './mapping.ts'
-import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from './slots.ts'
+import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from './schemas.ts'
+import type { Slot } from './slots.ts'
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0'
 
@@ -18,46 +19,71 @@ interface Characteristics {
   required?: boolean
   type?: string
   multi?: boolean
+  caseExact?: boolean
+  /** The values that it has. */
+  values?: readonly string[]
+  /** The types of resources that a reference leads to. */
+  leadsTo?: readonly string[]
 }
 
 const attribute = (
-  name: string, description: string, { mutability, uniqueness, required, type, multi }: Characteristics = {},
-  subAttributes?: object[]
-): JsonObject => ({
-  name,
-  type: type ?? (subAttributes === undefined ? 'string' : 'complex'),
-  ...(subAttributes !== undefined && { subAttributes: Object(subAttributes) }),
-  multiValued: multi ?? false,
-  description,
-  required: required ?? false,
-  ...(type !== 'boolean' && subAttributes === undefined && { caseExact: false }),
-  mutability: mutability ?? 'readWrite',
-  returned: 'default',
-  ...(type !== 'boolean' && subAttributes === undefined && { uniqueness: uniqueness ?? 'none' })
-})
-
-const KINDS = [
-  attribute('type', 'The kind of the value.'), attribute('primary', 'True for one of them.', { type: 'boolean' })
-]
+  name: string, description: string, own: Characteristics = {}, subAttributes?: object[]
+): JsonObject => {
+  const { mutability, uniqueness, required, multi, caseExact, values, leadsTo } = own
+  const type = own.type ?? (subAttributes === undefined ? 'string' : 'complex')
+  const isText = type === 'string' || type === 'reference'
+  return {
+    name,
+    type,
+    ...(subAttributes !== undefined && { subAttributes: Object(subAttributes) }),
+    multiValued: multi ?? false,
+    description,
+    required: required ?? false,
+    ...(values !== undefined && { canonicalValues: values }),
+    ...(isText && { caseExact: caseExact ?? false }),
+    mutability: mutability ?? 'readWrite',
+    returned: 'default',
+    ...(isText && { uniqueness: uniqueness ?? 'none' }),
+    ...(leadsTo !== undefined && { referenceTypes: leadsTo })
+  }
+}
 
 /** The attributes of one schema, from the slots of a mapping. */
 function attributesOf (mapping: Mapping, schema: string): JsonObject[] {
   const own = mapping.slots.filter((slot) => slot.schema.toLowerCase() === schema.toLowerCase())
   const names = [...new Set(own.map(({ name }) => name))].filter((name) => name !== 'externalId')
-  return names.map((name) => {
+  const describe = (name: string, slot: Slot, text: string): JsonObject => {
+    const { type, required, caseExact, readOnly } = mapping.kindOf(slot)
+    return attribute(name, text, {
+      type,
+      required,
+      caseExact,
+      ...(readOnly && { mutability: 'readOnly' }),
+      ...(mapping.isUnique(slot) && !readOnly && { uniqueness: 'server' })
+    })
+  }
+  return names.flatMap((name): JsonObject[] => {
     const slots = own.filter((slot) => slot.name === name)
     const [first] = slots
-    if (first === undefined || first.sub === '') {
-      const isUnique = first !== undefined && mapping.isUnique(first)
-      return attribute(name, `The ${name} of the user.`, {
-        ...(name === 'active' && { type: 'boolean' }),
-        ...(name === 'userName' && { required: true }),
-        ...(isUnique && { uniqueness: 'server' })
-      })
+    if (first === undefined) return []
+    if (first.sub === '') {
+      const isName = name === 'displayName'
+      return [describe(name, first, isName ? 'The name of the user, as name.formatted.' : `The ${name} of the user.`)]
     }
-    const subs = [...new Set(slots.map(({ sub }) => sub))].map((sub) => attribute(sub, `The ${sub} of ${name}.`))
+    const bySub = [...new Map(slots.map((slot) => [slot.sub, slot]))]
+    const subs = bySub.map(([sub, slot]) => describe(sub, slot, `The ${sub} of ${name}.`))
+    const kinds = slots.map((slot) => mapping.kindOf(slot))
     const isMulti = first.type !== ''
-    return attribute(name, `The ${name} of the user.`, { multi: isMulti }, [...subs, ...isMulti ? KINDS : []])
+    const mutability = kinds.every(({ readOnly }) => readOnly) ? 'readOnly' : 'readWrite'
+    const values = [...new Set(slots.map(({ type }) => type))]
+    return [attribute(name, `The ${name} of the user.`, {
+      multi: isMulti, mutability, required: kinds.some(({ required }) => required)
+    }, [...subs, ...isMulti
+      ? [
+          attribute('type', 'The kind of the value.', { values, mutability }),
+          attribute('primary', 'True for one of them.', { type: 'boolean', mutability: 'readOnly' })
+        ]
+      : []])]
   })
 }
 
@@ -71,8 +97,10 @@ export function schemasOf (mapping: Mapping, hasGroups: boolean, base: string): 
   const enterprise = attributesOf(mapping, ENTERPRISE_SCHEMA)
   const member = [
     attribute('value', 'The id of a user.', { mutability: 'immutable' }),
-    attribute('type', 'User.', { mutability: 'immutable' }),
-    attribute('$ref', 'Where the user is.', { mutability: 'immutable', type: 'reference' })
+    attribute('type', 'User.', { mutability: 'immutable', values: ['User'] }),
+    attribute('$ref', 'Where the user is.', {
+      mutability: 'immutable', type: 'reference', caseExact: true, leadsTo: ['User']
+    })
   ]
   return [
     schema(USER_SCHEMA, 'User', attributesOf(mapping, USER_SCHEMA)),

@@ -26,10 +26,19 @@ export const scimError = (scimType: ScimType, detail: string): UsersError =>
 /** Operations of one request. */
 export const OPERATIONS_MAX = 1000
 
+/** RFC 7644 section 3.7.4. */
 export const tooManyOperations = (): UsersError =>
-  scimError('tooMany', `There are more than ${OPERATIONS_MAX} operations.`)
+  new UsersError('body_too_large', { detail: `There are more than ${OPERATIONS_MAX} operations (maxOperations).` })
 
-const placeOf = ({ pointer, parameter, header }: Fault): string => pointer ?? parameter ?? header ?? ''
+/** What clients call members of ours. */
+const NAMES = new Map([
+  ['email', 'The address (userName or emails)'], ['name', 'displayName'], ['status', 'active'], ['add', 'members']
+])
+
+function placeOf ({ pointer, parameter, header }: Fault): string {
+  const [member = ''] = pointer === undefined ? [] : pointer.slice(1).split('/')
+  return NAMES.get(member) ?? (pointer === undefined ? parameter ?? header ?? '' : member)
+}
 
 /** The body of an error (RFC 7644 section 3.12). */
 export function errorBody (
@@ -38,7 +47,7 @@ export function errorBody (
   const own = SCIM_TYPES.find((type) => errors.some((fault) => fault.code === type))
   const scimType = own ?? TYPES[code]
   // What a client has sent is named by the members of users: their names tell which attribute it is.
-  const faults = own === undefined && code === 'validation_failed'
+  const faults = own === undefined && (code === 'validation_failed' || code === 'field_taken')
     ? errors.map((fault) => `${placeOf(fault)} ${fault.detail}`.trim()).join('; ')
     : ''
   return {

@@ -1,12 +1,16 @@
 // Filters and paths (RFC 7644 sections 3.4.2.2 and 3.5.2), parsed whole, with bounds.
 
 import { scimError, type ScimType } from './errors.ts'
+import { ENTERPRISE_KEY } from './schemas.ts'
 
 export const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const
 export type Comparison = typeof COMPARISONS[number]
 export type FilterValue = string | number | boolean | null
 
-/** The name of an attribute, in lower case, since case means nothing. `schema`: its URI; empty: none was given. */
+/**
+ * The name of an attribute, in lower case, since case means nothing. `schema`: its URI; empty: none was given. An empty
+ * name: all of the schema.
+ */
 export interface AttributeName { schema: string, name: string, sub: string }
 
 export type Filter =
@@ -46,6 +50,7 @@ function readerOf (text: string, kind: ScimType): Reader {
 }
 
 function nameIn (text: string, kind: ScimType): AttributeName {
+  if (text.toLowerCase() === ENTERPRISE_KEY) return { schema: ENTERPRISE_KEY, name: '', sub: '' }
   const found = NAME.exec(text)
   if (found === null) throw scimError(kind, `${JSON.stringify(text.slice(0, 100))} is not the name of an attribute.`)
   const [, schema = '', name = '', sub = ''] = found
@@ -158,4 +163,30 @@ export function namedValues (filter: Filter, isMeant: (attribute: AttributeName)
   if (filter.op !== 'or') return null
   const all = filter.of.map((each) => namedValues(each, isMeant))
   return all.some((each) => each === null) ? null : all.flatMap((each) => each ?? [])
+}
+
+const COMPARED: Readonly<Record<Comparison, (value: FilterValue, wanted: FilterValue) => boolean>> = {
+  eq: (value, wanted) => value === wanted,
+  ne: (value, wanted) => value !== wanted,
+  co: (value, wanted) => String(value).includes(String(wanted)),
+  sw: (value, wanted) => String(value).startsWith(String(wanted)),
+  ew: (value, wanted) => String(value).endsWith(String(wanted)),
+  gt: (value, wanted) => value !== null && wanted !== null && value > wanted,
+  ge: (value, wanted) => value !== null && wanted !== null && value >= wanted,
+  lt: (value, wanted) => value !== null && wanted !== null && value < wanted,
+  le: (value, wanted) => value !== null && wanted !== null && value <= wanted
+}
+
+const folded = (value: FilterValue): FilterValue => typeof value === 'string' ? value.toLowerCase() : value
+
+/** True if a filter holds for one value of an attribute. `of`: its sub-attributes by their names in lower case. */
+export function holds (filter: Filter, of: ReadonlyMap<string, FilterValue>): boolean {
+  switch (filter.op) {
+    case 'and': return filter.of.every((each) => holds(each, of))
+    case 'or': return filter.of.some((each) => holds(each, of))
+    case 'not': return !holds(filter.of[0], of)
+    case 'has': return false
+    case 'pr': return (of.get(filter.attribute.name) ?? null) !== null
+    default: return COMPARED[filter.op](folded(of.get(filter.attribute.name) ?? null), folded(filter.value))
+  }
 }

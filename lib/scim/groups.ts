@@ -56,14 +56,23 @@ function assign (asked: Asked, name: string, value: unknown, isAdded: boolean): 
   else if (name === 'members') isAdded ? join(asked, idsIn(value)) : replaceAll(asked, idsIn(value))
 }
 
+/** What no operation may name; without a path, clients send it along. */
+const FIXED = ['id', 'meta']
+
 function apply (asked: Asked, { op, path, value }: Change): void {
   if (path === null) {
     for (const [key, each] of Object.entries(Object(value))) assign(asked, key.toLowerCase(), each, op === 'add')
     return
   }
-  const { name, filter } = path
+  const { name, sub, filter } = path
+  if (FIXED.includes(name)) throw scimError('mutability', `${name} never changes.`)
   const named = filter === null ? null : namedValues(filter, (each) => each.name === 'value')
-  if (filter !== null && named === null) throw scimError('invalidPath', 'Members are named by value eq "…".')
+  if (filter !== null && (named === null || name !== 'members')) {
+    throw scimError('invalidPath', 'Only members have a filter, which is value eq "…".')
+  }
+  if (name === 'members' && (sub !== '' || (named !== null && op === 'replace'))) {
+    throw scimError('mutability', 'What a member is never changes: members are added and removed.')
+  }
   const ids = (named ?? []).filter((each) => typeof each === 'string')
   if (op !== 'remove') {
     if (named !== null) join(asked, ids)
@@ -141,6 +150,7 @@ export function createScimGroups (groups: GroupsService) {
 
     replace (id: string, resource: unknown, options: WriteOptions, call: Call): Promise<GroupRecord> {
       const asked = askedIn(resource)
+      if (asked.name === undefined) throw scimError('invalidValue', 'displayName is required.')
       return groups.change(id, { externalId: null, ...bodyOf(asked) }, { all: [...asked.all ?? []] }, options, call)
     },
 

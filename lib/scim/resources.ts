@@ -5,13 +5,14 @@ import type { GroupRecord, UserRecord } from '../storage/storage.ts'
 import { scimError } from './errors.ts'
 import { type AttributeName, parsePath } from './filter.ts'
 import type { Mapping } from './mapping.ts'
-import { ENTERPRISE_SCHEMA, GROUP_SCHEMA } from './slots.ts'
+import { ENTERPRISE_KEY, ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from './schemas.ts'
 
 /** Which attributes an answer has (RFC 7644 section 3.9): those, or all but those; null: all. */
 export interface Selection { only: readonly AttributeName[] | null, without: readonly AttributeName[] }
 
 const NAMES_MAX = 100
 const ALWAYS = ['id', 'schemas', 'meta']
+const CORE = [USER_SCHEMA.toLowerCase(), GROUP_SCHEMA.toLowerCase()]
 
 function namesIn (text: unknown): AttributeName[] {
   const names = (Array.isArray(text) ? text : String(text).split(',')).map((each: unknown) => String(each).trim())
@@ -19,10 +20,13 @@ function namesIn (text: unknown): AttributeName[] {
   return names.filter((name) => name !== '').map((name) => parsePath(name))
 }
 
+const isUnset = (value: unknown): boolean => value === undefined || value === null ||
+  (Array.isArray(value) && value.length === 0)
+
 /** @throws UsersError with `invalidPath` for what is no name of an attribute */
 export const selectionOf = (attributes: unknown, excluded: unknown): Selection => ({
-  only: attributes === undefined ? null : namesIn(attributes),
-  without: excluded === undefined ? [] : namesIn(excluded)
+  only: isUnset(attributes) ? null : namesIn(attributes),
+  without: isUnset(excluded) ? [] : namesIn(excluded)
 })
 
 /** True if an answer has an attribute, or a part of it. */
@@ -38,13 +42,14 @@ function pick (value: Json, subs: readonly string[], isOnly: boolean): Json {
   return Object.fromEntries(Object.entries(value).filter(([name]) => subs.includes(name.toLowerCase()) === isOnly))
 }
 
-function selected (resource: JsonObject, selection: Selection, schema: string): JsonObject {
+function selected (resource: JsonObject, selection: Selection, schemas: readonly string[]): JsonObject {
   const { only, without } = selection
-  const isOf = (each: AttributeName): boolean => schema === '' || each.schema === '' || each.schema === schema
+  const isOf = (each: AttributeName): boolean => each.schema === '' || schemas.includes(each.schema)
   const kept: Array<[string, Json]> = []
   for (const [name, value] of Object.entries(resource)) {
     if (name === ENTERPRISE_SCHEMA && isObject(value)) {
-      const own = selected(Object(value), selection, ENTERPRISE_SCHEMA.toLowerCase())
+      const isNamed = (only ?? without).some((each) => each.schema === ENTERPRISE_KEY && each.name === '')
+      const own = isNamed ? only === null ? {} : value : selected(value, selection, [ENTERPRISE_KEY])
       if (Object.keys(own).length > 0) kept.push([name, own])
       continue
     }
@@ -73,7 +78,7 @@ export function createResources (mapping: Mapping) {
     user (user: UserRecord, selection: Selection, base: string): JsonObject {
       const { schemas = [], ...attributes } = mapping.toAttributes(user)
       const meta = metaOf('User', user, `${base}/Users/${user.id}`)
-      return selected({ schemas, id: user.id, ...attributes, meta }, selection, '')
+      return selected({ schemas, id: user.id, ...attributes, meta }, selection, CORE)
     },
 
     /** `members`: null, if they are not asked for. */
@@ -85,7 +90,7 @@ export function createResources (mapping: Mapping) {
         displayName: group.name,
         ...(members !== null && members.length > 0 && { members }),
         meta: metaOf('Group', group, `${base}/Groups/${group.id}`)
-      }, selection, '')
+      }, selection, CORE)
     }
   }
 }

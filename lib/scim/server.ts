@@ -2,9 +2,9 @@
 
 import type { Scope } from '../api-keys/scopes.ts'
 import type { Call } from '../core/context.ts'
+import { UsersError } from '../core/errors.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { GroupRecord, UserRecord } from '../storage/storage.ts'
-import type { WriteOptions } from '../users/write-options.ts'
 import { runBulk } from './bulk.ts'
 import { COUNT_MAX, COUNT_USUAL } from './discovery.ts'
 import { scimError } from './errors.ts'
@@ -12,32 +12,13 @@ import { parsePath } from './filter.ts'
 import { type ScimGroups, shownMembers } from './groups.ts'
 import type { Mapping } from './mapping.ts'
 import { createResources, isSelected, listOf, type Selection, selectionOf } from './resources.ts'
+import type { Answered, Query, ScimType } from './types.ts'
 import type { ScimPage, ScimSort, ScimUsers } from './users.ts'
-
-type Query = Readonly<Record<string, unknown>>
-
-/** A resource as it is answered. */
-export interface Answered { value: JsonObject, version: number, location: string }
-
-/** The operations on one type of resource. `base`: where the server is. */
-export interface ScimType {
-  list (query: Query, base: string, call: Call): Promise<JsonObject>
-  get (id: string, query: Query, base: string, call: Call): Promise<Answered>
-  create (resource: unknown, query: Query, base: string, call: Call): Promise<Answered>
-  replace (
-    id: string, resource: unknown, query: Query, options: WriteOptions, base: string, call: Call
-  ): Promise<Answered>
-  /** `value`: null, if the answer has none. */
-  patch (
-    id: string, body: unknown, query: Query, options: WriteOptions, base: string, call: Call
-  ): Promise<Omit<Answered, 'value'> & { value: JsonObject | null }>
-  remove (id: string, options: WriteOptions, call: Call): Promise<void>
-}
 
 const MEMBERS_READ = 5
 
 function wholeIn (value: unknown, name: string, usual: number): number {
-  if (value === undefined) return usual
+  if (value === undefined || value === null) return usual
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number === 'number' && Number.isSafeInteger(number)) return number
   throw scimError('invalidValue', `${name} must be a whole number.`)
@@ -60,11 +41,11 @@ function askedIn ({ filter, startIndex, count, cursor, sortBy, sortOrder }: Quer
   const sort = typeof sortBy === 'string' && sortBy !== ''
     ? { attribute: parsePath(sortBy), descending: String(sortOrder).toLowerCase() === 'descending' }
     : null
-  if (cursor !== undefined && (sort !== null || startIndex !== undefined)) {
+  if (cursor !== undefined && cursor !== null && (sort !== null || startIndex !== undefined)) {
     throw scimError('invalidValue', 'A cursor is not together with startIndex or sortBy.')
   }
-  const text = filter === undefined || filter === '' ? undefined : String(filter)
-  if (cursor === undefined) {
+  const text = filter === undefined || filter === null || filter === '' ? undefined : String(filter)
+  if (cursor === undefined || cursor === null) {
     return { filter: text, sort, page: { limit, from: { offset: first - 1 } }, startIndex: first }
   }
   const from = cursor === '' ? { offset: 0 } : { after: afterIn(String(cursor)) }
@@ -153,9 +134,33 @@ export function createScimServer (mapping: Mapping, users: ScimUsers, groups: Sc
   const ofGroups = groups === null ? ofUsers : groupsOf(groups)
   const of = (type: 'User' | 'Group'): ScimType => type === 'User' ? ofUsers : ofGroups
 
+  /** Searches all types of resources (RFC 7644 section 3.4.2.1). A type without the attributes has nobody. */
+  async function search (query: Query, base: string, call: Call): Promise<JsonObject> {
+    const { page: { limit }, startIndex } = askedIn(query)
+    if (startIndex === null) throw scimError('invalidValue', 'A search of all types of resources has no cursors.')
+    const found: JsonObject[] = []
+    const refused: unknown[] = []
+    let total = 0
+    const types = groups === null ? [ofUsers] : [ofUsers, ofGroups]
+    for (const type of types) {
+      const from = { startIndex: Math.max(startIndex - total, 1), count: limit - found.length }
+      try {
+        const { totalResults, Resources: resources } = await type.list({ ...query, ...from }, base, call)
+        total += Number(totalResults)
+        found.push(...Object(resources))
+      } catch (error) {
+        if (!(error instanceof UsersError) || error.code !== 'validation_failed') throw error
+        refused.push(error)
+      }
+    }
+    if (refused.length === types.length) throw refused[0]
+    return listOf(found, total, { startIndex })
+  }
+
   return {
     mapping,
     of,
+    search,
     listed: (all: readonly JsonObject[]): JsonObject => listOf(all, all.length, { startIndex: 1 }),
     bulk: (body: unknown, require: (scope: Scope) => void, base: string, call: Call): Promise<JsonObject> =>
       runBulk(isObject(body) ? body : {}, {

@@ -2,11 +2,8 @@
 
 import { isObject } from '../core/json.ts'
 import { scimError } from './errors.ts'
-import { type FilterValue, isValue, namedValues, parsePath, type Path } from './filter.ts'
-
-export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User'
-export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group'
-export const ENTERPRISE_SCHEMA = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
+import { conjuncts, type FilterValue, isValue, namedValues, parsePath, type Path } from './filter.ts'
+import { ENTERPRISE_KEY, USER_SCHEMA } from './schemas.ts'
 
 /** Where the value of a slot is kept: a member of users, or a field of the host's own. */
 type Target = { member: 'name' | 'email' | 'active' } | { field: string }
@@ -36,14 +33,19 @@ const NAMES = new Map([
 const MAIN_SUBS = new Map([['manager', 'value'], ['name', 'formatted']])
 const shown = (name: string): string => NAMES.get(name) ?? name
 const keyOf = (schema: string, name: string, sub: string, type: string): string =>
-  `${schema === ENTERPRISE_SCHEMA.toLowerCase() ? 'enterprise:' : ''}${name}${type === '' ? '' : `[${type}]`}.${sub}`
+  `${schema === ENTERPRISE_KEY ? 'enterprise:' : ''}${name}${type === '' ? '' : `[${type}]`}.${sub}`
 
-/** The type that a filter of a path names; empty: it names none. */
+/** The type that a filter of a path names, and no more than that; empty: it names none, or more. */
 export function typeIn ({ filter }: Path): string {
-  if (filter === null) return ''
-  const [type = ''] = namedValues(filter, ({ name }) => name === 'type') ?? []
-  const [primary] = namedValues(filter, ({ name }) => name === 'primary') ?? []
-  return primary === true ? 'primary' : String(type).toLowerCase()
+  let named = ''
+  for (const each of filter === null ? [] : conjuncts(filter)) {
+    const [type] = namedValues(each, ({ name }) => name === 'type') ?? []
+    const [primary] = namedValues(each, ({ name }) => name === 'primary') ?? []
+    if (type === undefined && primary !== true) return ''
+    if (type !== undefined) named = String(type).toLowerCase()
+    else if (named === '') named = 'primary'
+  }
+  return named
 }
 
 export function slotOf (path: string, target: Target): Slot {
@@ -55,7 +57,8 @@ export function slotOf (path: string, target: Target): Slot {
   return { key, schema: schema || USER_SCHEMA, name: shown(name), sub: shown(sub || main), type, target }
 }
 
-const TRUTH = new Map<unknown, boolean>([['true', true], ['false', false]])
+/** Booleans as some clients write them, in lower case. */
+export const TRUTH = new Map<unknown, boolean>([['true', true], ['false', false]])
 
 /** A value of a client: Entra sends booleans as texts, and simple values in lists of one object. */
 export function simpleValue (value: unknown, slot: Slot, isBoolean: boolean): FilterValue {

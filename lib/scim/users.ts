@@ -8,11 +8,12 @@ import { checkEmail } from '../core/text.ts'
 import type { Page, UserConditions, UserRecord } from '../storage/storage.ts'
 import type { UsersService } from '../users/service.ts'
 import type { WriteOptions } from '../users/write-options.ts'
+import { type Current, NOBODY, type Values } from './assignment.ts'
 import { scimError } from './errors.ts'
-import { type AttributeName, conjuncts, type Filter, namedValues, parseFilter } from './filter.ts'
-import type { Mapping, Values } from './mapping.ts'
+import { type AttributeName, conjuncts, type Filter, isValue, namedValues, parseFilter } from './filter.ts'
+import { type Mapping, USER_NAME } from './mapping.ts'
 import { type Change, readChanges } from './patch.ts'
-import type { Slot } from './slots.ts'
+import { type Slot, TRUTH } from './slots.ts'
 
 /** Which part of a list is asked for. */
 export interface ScimPage { limit: number, from: { offset: number } | { after: string } }
@@ -27,6 +28,9 @@ const ATTEMPTS = 20
 const MAX = '\u{10ffff}'
 
 const BOUNDS = { gt: 'gt', ge: 'gte', lt: 'lt', le: 'lte' } as const
+/** What no operation may name; without a path, clients send it along. */
+const FIXED = ['id', 'meta']
+const EXTERNAL_ID = 'externalid.'
 const MOMENTS: Readonly<Record<string, string>> = { created: 'createdAt', lastmodified: 'updatedAt' }
 
 const unserved = (what: string): UsersError => scimError('invalidFilter', `${what} is not served: users are found by ` +
@@ -55,8 +59,17 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
 
     function askValues (slot: Slot, values: readonly unknown[]): void {
       const { target } = slot
-      if ('field' in target) return ask(`${target.field}[in]`, values)
-      if (target.member === 'active') return ask('status', values.map((each) => each === true ? 'active' : 'suspended'))
+      if ('field' in target) {
+        const named = slot.key === USER_NAME ? values.flatMap((each) => [each, String(each).toLowerCase()]) : values
+        return ask(`${target.field}[in]`, [...new Set(named)])
+      }
+      if (target.member === 'active') {
+        return ask('status', values.map((each) => {
+          const is = typeof each === 'string' ? TRUTH.get(each.toLowerCase()) : each
+          if (typeof is !== 'boolean') throw scimError('invalidFilter', 'active is true or false.')
+          return is ? 'active' : 'suspended'
+        }))
+      }
       ask('email[in]', values.flatMap((each) =>
         typeof each === 'string' && 'key' in checkEmail(each) ? each.toLowerCase() : []))
     }
@@ -135,7 +148,8 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
   function sortOf ({ attribute, descending }: ScimSort): string | undefined {
     const { name, sub } = attribute
     const [slot] = mapping.find(attribute)
-    const own = slot !== undefined && 'field' in slot.target ? slot.target.field : SORTS.get(name)
+    const field = slot !== undefined && 'field' in slot.target ? slot.target.field : undefined
+    const own = field === undefined ? SORTS.get(name) : filterable.has(field) ? field : undefined
     const by = name === 'meta' ? MOMENTS[sub] : own
     return by === undefined ? undefined : `${descending ? '-' : ''}${by}`
   }
@@ -181,22 +195,22 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
     get: (id: string, call: Call): Promise<UserRecord> => users.get(id, { tenant: call.tenant }),
 
     async create (resource: unknown, call: Call): Promise<UserRecord> {
-      const values: Values = new Map()
-      mapping.assignAll(values, requireObject(resource))
+      const values: Values = new Map([[USER_NAME, null]])
+      mapping.assignAll(values, requireObject(resource), true, NOBODY)
       const body = mapping.toBody(values)
       const { user } = await users.create({
         // Some clients send a user name alone.
-        name: String(values.get('username.') ?? ''), ...withoutNulls(body)
+        name: String(values.get(USER_NAME)), ...withoutNulls(body)
       }, {}, call)
       return user
     },
 
     replace (id: string, resource: unknown, options: WriteOptions, call: Call): Promise<UserRecord> {
       const sent: Values = new Map()
-      mapping.assignAll(sent, requireObject(resource))
+      mapping.assignAll(sent, requireObject(resource), true, NOBODY)
       return change(id, () => {
-        const values: Values = new Map(mapping.slots.map((slot) => [slot.key, null]))
-        // Without `active` nobody is disabled, and no name leaves the one that there is.
+        // Without `active` nobody is disabled, and without a name or an id of theirs nobody loses it.
+        const values: Values = new Map(mapping.slots.flatMap(({ key }) => key === EXTERNAL_ID ? [] : [[key, null]]))
         for (const [key, value] of sent) values.set(key, value)
         return mapping.toBody(values)
       }, options, call)
@@ -204,7 +218,7 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
 
     patch (id: string, body: unknown, options: WriteOptions, call: Call): Promise<UserRecord> {
       const changes = readChanges(body)
-      return change(id, () => mapping.toBody(changed(changes)), options, call)
+      return change(id, (user) => mapping.toBody(changed(changes, user)), options, call)
     },
 
     async remove (id: string, options: WriteOptions, call: Call): Promise<void> {
@@ -213,17 +227,19 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
     }
   }
 
-  function changed (changes: readonly Change[]): Values {
+  /** What a PATCH changes of a user: each operation is judged by what those before it have made. */
+  function changed (changes: readonly Change[], user: UserRecord): Values {
     const values: Values = new Map()
+    const current: Current = (slot) => {
+      const stored = mapping.valueOf(user, slot)
+      return values.get(slot.key) ?? (values.has(slot.key) || !isValue(stored) ? null : stored)
+    }
     for (const { op, path, value } of changes) {
-      if (op !== 'remove') {
-        if (path === null) mapping.assignAll(values, Object(value))
-        else mapping.assign(values, path, value, op === 'replace')
-        continue
-      }
-      const found = path === null ? [] : mapping.find(path)
-      if (path !== null && path.name === 'username') throw scimError('mutability', 'userName is required.')
-      for (const slot of found) values.set(slot.key, null)
+      if (path !== null && FIXED.includes(path.name)) throw scimError('mutability', `${path.name} never changes.`)
+      if (path === null) mapping.assignAll(values, Object(value), op === 'replace', current)
+      else if (op !== 'remove') mapping.assign(values, path, value, op === 'replace', current)
+      else if (path.name === 'username') throw scimError('mutability', 'userName is required.')
+      else mapping.remove(values, path, current)
     }
     return values
   }

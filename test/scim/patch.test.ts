@@ -49,9 +49,34 @@ test('each form of an operation on a user', async (t) => {
     ], { title: 'Y' }],
     ['an alien schema', [{ op: 'add', value: { 'urn:okta:custom:1.0:user': { a: 1 } } }], { title: 'Dr' }],
     ['what has no place', [{ op: 'add', path: 'nickName', value: 'X' }], { title: 'Dr' }],
-    ['what is read-only', [{ op: 'replace', path: 'id', value: 'x' }, { op: 'add', path: 'groups', value: [] }], {
-      title: 'Dr'
+    ['what is read-only, sent along', [{ op: 'replace', value: { id: 'x', groups: [] } }], { title: 'Dr' }],
+    ['the URI of the extension as path', [{ op: 'add', path: ENTERPRISE, value: { department: 'X' } }], {
+      [ENTERPRISE]: { department: 'X' }
     }],
+    ['removal of the extension', [{ op: 'remove', path: ENTERPRISE }], { [ENTERPRISE]: undefined }],
+    ['an addition keeps other values', [
+      { op: 'add', value: { phoneNumbers: [{ value: '3', type: 'fax' }], name: { givenName: 'Z' } } }
+    ], { phoneNumbers: [{ value: '1' }], name: { givenName: 'Z', familyName: 'Lee' } }],
+    ['a replacement keeps other parts', [{ op: 'replace', path: 'name', value: { givenName: 'Z' } }], {
+      name: { givenName: 'Z', familyName: 'Lee' }
+    }],
+    ['removal by a filter that holds for nothing', [
+      { op: 'remove', path: 'phoneNumbers[value eq "999"]' }, { op: 'remove', path: 'phoneNumbers[type ne "work"]' },
+      { op: 'remove', path: 'phoneNumbers[not (type eq "work")]' },
+      { op: 'remove', path: 'phoneNumbers[type eq "work" and value eq "2"]' }
+    ], { phoneNumbers: [{ value: '1' }] }],
+    ['removal by a filter on values', [{ op: 'remove', path: 'phoneNumbers[value sw "1" and type pr]' }], {
+      phoneNumbers: undefined
+    }],
+    ['a filter is judged by the operation before', [
+      { op: 'replace', path: 'phoneNumbers[value eq "1"].value', value: '2' },
+      { op: 'remove', path: 'phoneNumbers[value eq "1"]' }
+    ], { phoneNumbers: [{ value: '2' }] }],
+    ['a value by a filter that is not there yet', [
+      { op: 'remove', path: 'phoneNumbers' },
+      { op: 'add', path: 'phoneNumbers[type eq "work" and primary eq true].value', value: '4' }
+    ], { phoneNumbers: [{ value: '4' }] }],
+    ['an empty id of theirs is none', [{ op: 'add', path: 'externalId', value: '' }], { externalId: undefined }],
     ['a password', [{ op: 'replace', path: 'password', value: 'secret-1mz050nq' }], { password: undefined }]
   ]
   for (const [name, operations, expected] of forms) {
@@ -81,6 +106,10 @@ test('an operation that is wrong undoes all of them', async (t) => {
     [{ op: 'replace', path: 'title', value: 5 }, 'invalidValue'],
     [{ op: 'replace', path: 'active', value: 'perhaps' }, 'invalidValue'],
     [{ op: 'remove', path: 'userName' }, 'mutability'],
+    [{ op: 'replace', path: 'userName', value: null }, 'invalidValue'],
+    [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'], [{ op: 'remove', path: 'meta.created' }, 'mutability'],
+    [{ op: 'replace', path: 'phoneNumbers[value eq "999"].value', value: '2' }, 'noTarget'],
+    [{ op: 'remove', path: 'title[value eq "Dr"]' }, 'invalidPath'],
     [{ op: 'replace', path: '__proto__.x', value: 1 }, 'invalidPath'],
     [{ op: 'replace', path: 'userName', value: 'no address' }, 'invalidValue']
   ] as const) {
@@ -154,11 +183,17 @@ test('each form of an operation on a group', async (t) => {
     [{ op: 'add', path: 'members', value: members('usr_nobody', b) }, 'invalidValue'],
     [{ op: 'remove', path: 'displayName' }, 'mutability'],
     [{ op: 'replace', path: 'displayName', value: '' }, 'invalidValue'],
-    [{ op: 'remove', path: 'members[display eq "x"]' }, 'invalidPath']
+    [{ op: 'remove', path: 'members[display eq "x"]' }, 'invalidPath'],
+    [{ op: 'remove', path: 'members.value' }, 'mutability'],
+    [{ op: 'remove', path: `members[value eq "${a}"].type` }, 'mutability'],
+    [{ op: 'replace', path: `members[value eq "${a}"]`, value: { value: b } }, 'mutability'],
+    [{ op: 'add', path: `externalId[value eq "${b}"]`, value: 'x' }, 'invalidPath'],
+    [{ op: 'replace', path: 'id', value: 'x' }, 'mutability']
   ] as const) {
     t.match(await ask('PATCH', path, patch({ op: 'add', path: 'members', value: members(c) }, operation)), {
       status: 400, body: { scimType }
     })
   }
   t.strictSame(Object((await ask('GET', path)).body['members']).length, 1, 'none by half')
+  t.match(await ask('PUT', path, { members: [] }), { status: 400, body: { scimType: 'invalidValue' } })
 })
