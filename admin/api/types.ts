@@ -93,7 +93,7 @@ export interface Tenant { id: string, users: number }
 
 export interface Capabilities {
   caller: { type: string, id: string, name?: string, scopes: string[], expiresAt?: string, tenant?: string }
-  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, tenants: boolean, trash: boolean }
+  offers: { apiKeys: boolean, events: boolean, webhooks: boolean, groups: boolean, tenants: boolean, trash: boolean }
   requireIfMatch: boolean
   trashRetention?: number
   pageSize: { default: number, max: number }

@@ -61,7 +61,8 @@ export function UserDetail ({ id }: { id: string }) {
   const schema = userSchema(capabilities, speech)
   const edit = (): void => setEditing(true)
   const close = (): void => setOpen(null)
-  const hasData = capabilities.offers.events && can('events:read')
+  const { offers } = capabilities
+  const hasData = offers.events && can('events:read') && (!offers.groups || can('groups:read'))
   const onChanged = (): void => {
     setHint(say('user.changedMeanwhile'))
     loaded.reload()

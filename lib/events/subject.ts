@@ -18,25 +18,30 @@ export interface SubjectDelivery extends Delivery {
   webhook: { id: string, origin: string }
 }
 
+/** A group of a person. */
+export interface SubjectGroup { id: string, name: string }
+
 /** What is stored of a person. */
 export interface Subject<Fields = object> {
   /** The user, or the deleted one that can be restored. null: only events are left. */
   user: User<Fields> | ShownDeletedUser<Fields> | null
+  /** The groups that the user is in, or would be in again if restored. */
+  groups: SubjectGroup[]
   /** The history, newest first: that of the person who has the id now, or had it last. */
   events: LoggedEvent[]
   /** The deliveries that carried an event of it, and are still kept. */
   deliveries: SubjectDelivery[]
 }
 
-/** A part of what is stored of a person. The first one has the user. */
+/** A part of what is stored of a person. The first one has the user and the groups. */
 export type SubjectPart = Partial<Subject>
 
 /**
- * Makes the function that reads all that is stored of a person. It gives the user first, then events and the deliveries
- * that carried them, in parts: a history may be long. It throws UsersError alone, before the first part.
+ * Makes the function that reads all that is stored of a person. It gives the user and the groups first, then events and
+ * the deliveries that carried them, in parts: a history may be long. It throws UsersError alone, before the first part.
  */
 export function createSubjects (
-  { users, trash, events, webhooks }: Repository,
+  { users, trash, groups, events, webhooks }: Repository,
   presenter: Pick<Presenter, 'user' | 'deletedUser'>,
   present: (record: EventRecord) => LoggedEvent
 ): (id: string, tenant?: string) => AsyncGenerator<SubjectPart, void, undefined> {
@@ -57,18 +62,39 @@ export function createSubjects (
     }))
   }
 
-  async function find (id: string, tenant: string | undefined): Promise<Subject['user']> {
+  async function groupsOf (id: string): Promise<SubjectGroup[]> {
+    const found: SubjectGroup[] = []
+    for (let after = ''; ;) {
+      const page = await groups.ofUser(id, { order: 'asc', limit: PART, from: { after } })
+      found.push(...page.items.map(({ id, name }) => ({ id, name })))
+      if (page.items.length < PART) return found
+      after = page.items.at(-1)?.id ?? ''
+    }
+  }
+
+  async function groupsAmong (ids: readonly string[]): Promise<SubjectGroup[]> {
+    const found: SubjectGroup[] = []
+    for (const each of ids) {
+      const group = await groups.find(each)
+      if (group !== null) found.push({ id: each, name: group.name })
+    }
+    return found
+  }
+
+  async function find (id: string, tenant: string | undefined): Promise<Pick<Subject, 'user' | 'groups'>> {
     const user = await users.find(id)
-    if (user !== null && belongsTo(user, tenant)) return presenter.user(user)
+    if (user !== null && belongsTo(user, tenant)) return { user: presenter.user(user), groups: await groupsOf(id) }
     const away = await trash.find(id, tenant)
-    return away === null ? null : presenter.deletedUser(away)
+    if (away === null) return { user: null, groups: [] }
+    return { user: presenter.deletedUser(away), groups: await groupsAmong(away.groups ?? []) }
   }
 
   return async function * (id, tenant) {
     if (!isUserId(id)) throw userNotFound()
     const origins = new Map<string, string>()
     const of = tenant === undefined ? {} : { tenant }
-    const user = await fromStorage(() => find(id, tenant))
+    const first = await fromStorage(() => find(id, tenant))
+    const { user } = first
     // What is recorded meanwhile moves the others back: none is given twice.
     const given = new Set<string>()
     let isOver = false
@@ -85,7 +111,7 @@ export function createSubjects (
       if (offset === 0 && user === null && page.total === 0) throw userNotFound()
       const records = page.items.filter(isOfThisPerson)
       const deliveries = await fromStorage(() => deliveriesOf(records, origins, tenant))
-      yield { ...(offset === 0 && { user }), events: records.map(present), deliveries }
+      yield { ...(offset === 0 && first), events: records.map(present), deliveries }
       if (isOver || page.items.length < PART) return
     }
   }
@@ -93,9 +119,10 @@ export function createSubjects (
 
 /** All that is stored of a person, as one object. */
 export async function wholeSubject (parts: AsyncIterable<SubjectPart>): Promise<Subject> {
-  const subject: Subject = { user: null, events: [], deliveries: [] }
-  for await (const { user = subject.user, events = [], deliveries = [] } of parts) {
+  const subject: Subject = { user: null, groups: [], events: [], deliveries: [] }
+  for await (const { user = subject.user, groups = [], events = [], deliveries = [] } of parts) {
     subject.user = user
+    subject.groups.push(...groups)
     subject.events.push(...events)
     subject.deliveries.push(...deliveries)
   }

@@ -91,7 +91,10 @@ export function ownOperations (
       limits,
       hold: holdSubject,
       securityLog,
-      rechecks: [recheckFor('users:read'), recheckFor('events:read')]
+      hasGroups: groups !== null,
+      rechecks: [
+        recheckFor('users:read'), recheckFor('events:read'), ...groups === null ? [] : [recheckFor('groups:read')]
+      ]
     }),
     exportOperation(begin, createExports({ users, presenter, fields, ofTenants: tenants !== null }), {
       fields,

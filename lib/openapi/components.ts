@@ -225,6 +225,7 @@ function eventComponents (pageSize: PageSize, { user, example }: DescribedFields
     /** All that is stored of a person. */
     Subject: answer({
       user: { anyOf: [{ $ref: 'User' }, { $ref: 'DeletedUser' }, { type: 'null' }], description: '`null` if gone.' },
+      groups: { type: 'array', items: { $ref: 'SubjectGroup' }, description: 'The groups that the user is in.' },
       events: { type: 'array', items: { $ref: 'Event' }, description: 'The history, newest first.' },
       deliveries: { type: 'array', items: { $ref: 'SubjectDelivery' }, description: 'Deliveries of these events.' }
     })

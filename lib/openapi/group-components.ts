@@ -42,6 +42,8 @@ export const groupComponents = (pageSize: PageSize): Readonly<Record<string, Sch
   GroupList: list('Group', pageSize),
   MinimalGroup: answer({ id: groupId, ...times }),
   WrittenGroup: written('Group', 'MinimalGroup', 'groups:read'),
+  /** A group of a person. */
+  SubjectGroup: answer({ id: groupId, name: { type: 'string' } }),
   GroupInput: body({ name: groupName, externalId: nullable }, {
     optional: ['externalId'], example: { name: GROUP.name }
   }),

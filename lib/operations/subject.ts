@@ -20,9 +20,9 @@ export interface SubjectOperationOptions {
   /** Throw once the caller of a request may no longer read it. */
   rechecks: ReadonlyArray<(request: FastifyRequest) => Promise<void>>
   securityLog: SecurityLog
+  /** True if the document has groups, which are read by a scope of their own. */
+  hasGroups: boolean
 }
-
-const NEEDED: Scope = 'events:read'
 
 const itemsOf = (items: readonly unknown[] = []): string[] => items.map((item) => JSON.stringify(item))
 
@@ -30,15 +30,15 @@ const itemsOf = (items: readonly unknown[] = []): string[] => items.map((item) =
 export function subjectOperation (
   begin: Breakables,
   read: (id: string, tenant: string | undefined) => AsyncGenerator<SubjectPart, void, undefined>,
-  { limits, hold, rechecks, securityLog }: SubjectOperationOptions
+  { limits, hold, rechecks, securityLog, hasGroups }: SubjectOperationOptions
 ): Operation {
   /** The document, text by text. Deliveries come last, so they are kept until then: each is as small as an event. */
   async function * textsOf (id: string, tenant: string | undefined): AsyncGenerator<string, void, undefined> {
     const deliveries: string[] = []
     let separator = ''
-    for await (const { user, events, deliveries: carried } of read(id, tenant)) {
+    for await (const { user, groups, events, deliveries: carried } of read(id, tenant)) {
       // The first part has the user, or null.
-      if (user !== undefined) yield `{"user":${JSON.stringify(user)},"events":[`
+      if (user !== undefined) yield `{"user":${JSON.stringify(user)},"groups":${JSON.stringify(groups)},"events":[`
       deliveries.push(...itemsOf(carried))
       const items = itemsOf(events).join(',')
       if (items === '') continue
@@ -48,6 +48,7 @@ export function subjectOperation (
     yield `],"deliveries":[${deliveries.join(',')}]}`
   }
 
+  const needed: Scope[] = hasGroups ? ['events:read', 'groups:read'] : ['events:read']
   const recheck = async (request: FastifyRequest): Promise<void> => {
     for (const each of rechecks) await each(request)
   }
@@ -60,14 +61,15 @@ export function subjectOperation (
     scope: 'users:read',
     operationId: 'getSubject',
     summary: 'Read everything that is stored about a person',
-    description: 'The user (even if deleted, until purged), the history, and the webhook deliveries that carried ' +
-      'it, as one streamed document: for a request for access (GDPR, article 15). Needs the scope `events:read` ' +
-      'too. The document is complete if the response ends as its framing says. HEAD works too.',
+    description: 'The user (even if deleted, until purged), the groups, the history, and the webhook deliveries ' +
+      'that carried it, as one streamed document: for a request for access (GDPR, article 15). Needs the scope ' +
+      `\`events:read\` too${hasGroups ? ', and `groups:read`' : ''}. ` +
+      'The document is complete if the response ends as its framing says. HEAD works too.',
     success: { status: 200, description: 'The document.', is: 'Subject' },
     codes: ['validation_failed', 'user_not_found', 'rate_limited'],
     limitsItself: true,
     async handler ({ request, reply, faults, tenant }) {
-      requireScopes(request, callerOf(request), [NEEDED], securityLog)
+      requireScopes(request, callerOf(request), needed, securityLog)
       requireNoFaults(faults)
       hold(request, reply)
       const stream = await limits.reads(() =>

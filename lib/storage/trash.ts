@@ -10,6 +10,8 @@ import type { PutAway } from './user-writes.ts'
 /** A user that is put away, as it was at its deletion. */
 export interface DeletedUser extends PutAway {
   user: UserRecord
+  /** The ids of the groups that it was in. */
+  groups?: string[]
 }
 
 /** Which users that are put away are read. */
@@ -23,8 +25,8 @@ export interface TrashRequest {
 export type Trash = ReturnType<typeof createTrash>
 
 function deletedIn (row: Row<'trash'>): DeletedUser {
-  const { deletedAt, deletedBy } = row.record
-  return { user: userIn(row), deletedAt, deletedBy }
+  const { deletedAt, deletedBy, groups } = row.record
+  return { user: userIn(row), deletedAt, deletedBy, ...(groups !== undefined && { groups }) }
 }
 
 /** Reads the trash of a store. */

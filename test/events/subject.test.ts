@@ -22,7 +22,7 @@ test('a subject has the user, its whole history, and where that was delivered', 
   t.strictSame([answer.statusCode, answer.headers['content-type'], answer.headers['cache-control']],
     [200, 'application/json; charset=utf-8', 'no-store'])
   const subject = answer.json()
-  t.strictSame(Object.keys(subject), ['user', 'events', 'deliveries'])
+  t.strictSame(Object.keys(subject), ['user', 'groups', 'events', 'deliveries'])
   t.strictSame(subject.user, (await call('GET', `/users/${id}`)).json())
   t.strictSame(subject.events.map(({ data }: { data: { version: number } }) => data.version),
     Array.from({ length: 106 }, (_, n) => 106 - n), 'each event once, newest first')
@@ -79,7 +79,7 @@ test('without an event log a subject is the user alone', async (t) => {
   const user = await app.users.create({ name: 'Ann', email: 'ann@example.org' })
   const { id } = user
   const { statusCode, body } = await call('GET', `/users/${id}/subject`)
-  t.strictSame([statusCode, JSON.parse(body)], [200, { user, events: [], deliveries: [] }])
+  t.strictSame([statusCode, JSON.parse(body)], [200, { user, groups: [], events: [], deliveries: [] }])
   await app.users.delete(id)
   t.equal((await call('GET', `/users/${id}/subject`)).statusCode, 404)
 })

@@ -208,6 +208,19 @@ test('each scope allows what it says, and no write is a way to read', async (t) 
   t.strictSame(Object.keys(batch.json()), minimal)
 })
 
+test('what is stored of a person names the groups, also of one who is put away', async (t) => {
+  const { app, call, without, users: [user = ''] } = await grouped(t)
+  const [a, b] = await Promise.all(['A', 'B', 'C'].map(async (name) => (await app.users.groups.create({ name })).id))
+  if (a === undefined || b === undefined) throw new Error('no groups')
+  for (const id of [a, b]) await app.users.groups.changeMembers(id, { add: [user] })
+  const groups = [{ id: a, name: 'A' }, { id: b, name: 'B' }].toSorted((one, other) => one.id < other.id ? -1 : 1)
+  const stored = async () => (await call('GET', `/users/${user}/subject`)).json().groups
+  t.strictSame(await stored(), groups)
+  await app.users.delete(user)
+  t.strictSame(await stored(), groups)
+  t.equal((await without('GET', `/users/${user}/subject`)).statusCode, 403)
+})
+
 test('with the option requireIfMatch a group changes only by its version, and its members without', async (t) => {
   const { call, users: [user] } = await grouped(t, { requireIfMatch: true })
   const { id } = (await call('POST', '/groups', { payload: { name: 'A' } })).json()
