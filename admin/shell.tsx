@@ -1,5 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { EventsView } from './events/view.tsx'
+import { GroupDetail } from './groups/detail.tsx'
+import { GroupList } from './groups/list.tsx'
 import { KeysView } from './keys/view.tsx'
 import { PaletteOpener } from './palette/opener.tsx'
 import { Avatar } from './parts/avatar.tsx'
@@ -27,6 +29,7 @@ import { WebhookDetail } from './webhooks/detail.tsx'
 import { WebhookList } from './webhooks/list.tsx'
 
 const USER = /^usr_[0-9a-z]{26}$/
+const GROUP = /^grp_[0-9a-z]{26}$/
 const WEBHOOK = /^whk_[0-9a-z]{26}$/
 
 interface Section { key: string, title: TextName, scope: string }
@@ -38,6 +41,7 @@ function useSections (): Section[] {
   return [
     ...offers.events && can('events:read') ? [start] : [],
     { key: 'users', title: 'users.title', scope: 'users:read' },
+    ...offers.groups ? [{ key: 'groups', title: 'groups.title', scope: 'groups:read' } as const] : [],
     ...offers.apiKeys ? [{ key: 'api-keys', title: 'keys.title', scope: 'keys:read' } as const] : [],
     ...offers.events ? [{ key: 'events', title: 'events.title', scope: 'events:read' } as const] : [],
     ...offers.webhooks ? [{ key: 'webhooks', title: 'hooks.title', scope: 'webhooks:read' } as const] : []
@@ -56,6 +60,9 @@ function View ({ section, route: { path, query } }: { section: string | undefine
       return USER.test(id)
         ? <UserDetail key={id} id={id} />
         : <p>{say('error.user_not_found')}</p>
+    case 'groups':
+      if (id === undefined) return <GroupList />
+      return GROUP.test(id) ? <GroupDetail key={id} id={id} /> : <p>{say('error.group_not_found')}</p>
     case 'api-keys': return <KeysView query={query} />
     case 'events': return <EventsView query={query} />
     case 'webhooks':

@@ -89,6 +89,17 @@ export interface Feed {
   meta: { limit: number, more: boolean, position?: string }
 }
 
+export interface Group {
+  id: string
+  name: string
+  externalId?: string
+  members: number
+  version: number
+  tenant?: string
+  createdAt: string
+  updatedAt: string
+}
+
 export interface Tenant { id: string, users: number }
 
 export interface Capabilities {

@@ -12,7 +12,7 @@ import { expiryOf, Lifetime, usualLifetime } from './lifetime.tsx'
 /** What the scopes let a key do. */
 const MEANINGS = [
   'users:read', 'users:write', 'users:delete', 'keys:read', 'keys:write', 'events:read', 'webhooks:read',
-  'webhooks:write', 'tenants:read', 'tenants:delete'
+  'webhooks:write', 'groups:read', 'groups:write', 'scim:users', 'scim:groups', 'tenants:read', 'tenants:delete'
 ] as const
 
 /** A scope with what it means. */

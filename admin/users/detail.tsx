@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Schema, type User } from '../api/types.ts'
 import { kindOf, labelOf } from '../form/kinds.ts'
+import { UserGroups } from '../groups/of-user.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { focusHeading } from '../parts/dialog.tsx'
 import { Alert, CopyButton, Missing, Needs, Time, WhenLoaded } from '../parts/feedback.tsx'
@@ -130,7 +131,7 @@ export function UserDetail ({ id }: { id: string }) {
           <CopyButton what={say('users.email')} text={user.email} />
         </span>
         <span><code>{user.id}</code> <CopyButton what={say('users.id')} text={user.id} /></span>
-        {capabilities.offers.tenants && typeof user['tenant'] === 'string' && (
+        {offers.tenants && typeof user['tenant'] === 'string' && (
           <span>{say('users.tenant')}: <code>{user['tenant']}</code></span>
         )}
         <span>{say('users.createdAt')}: <Time moment={user.createdAt} /></span>
@@ -164,7 +165,7 @@ export function UserDetail ({ id }: { id: string }) {
               )
             : <ReadUser user={user} schema={schema} />}
         </section>
-        {capabilities.offers.events && (
+        {offers.events && (
           <section class='card'>
             <h2>{say('user.history')}</h2>
             <Needs scope='events:read'>
@@ -172,6 +173,7 @@ export function UserDetail ({ id }: { id: string }) {
             </Needs>
           </section>
         )}
+        {offers.groups && can('groups:read') && <UserGroups user={id} />}
       </div>
       {!isEditing && <Missing scopes={['users:write', 'users:delete']} />}
       {open === 'status' && (

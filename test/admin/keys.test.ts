@@ -188,7 +188,7 @@ pageTest('lists the newest keys first, and links a key with those before and aft
   const page = await enter('#/api-keys')
   await page.getByRole('table').waitFor()
   t.strictSame((await page.locator('td.is-name a.name').allInnerTexts()), ['me', 'billing', 'billing'])
-  t.equal(await page.locator('td.is-scopes').first().innerText(), 'users:read users:write users:delete and 5 more')
+  t.equal(await page.locator('td.is-scopes').first().innerText(), 'users:read users:write users:delete and 7 more')
   await page.getByRole('link', { name: `replaced by ${start}…` }).waitFor()
   await page.getByRole('link', { name: `replaces ${old.start}…` }).click()
   const dialog = page.getByRole('dialog', { name: 'billing' })
