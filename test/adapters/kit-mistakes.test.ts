@@ -5,6 +5,7 @@ import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { DUTIES, isOfTransactions, registered, transactionsOf } from '../helpers/kit.ts'
 import { commitMistakes } from '../helpers/mistakes/commit.ts'
+import { groupMistakes } from '../helpers/mistakes/groups.ts'
 import { logMistakes } from '../helpers/mistakes/log.ts'
 import { rowMistakes } from '../helpers/mistakes/rows.ts'
 import { transactionMistakes } from '../helpers/mistakes/transactions.ts'
@@ -22,7 +23,8 @@ import { sqliteHost } from '../helpers/sqlite.ts'
 const TIMEOUT_MS = 30_000
 
 const mistakes = [
-  ...commitMistakes, ...rowMistakes, ...logMistakes, ...transactionMistakes, ...usersValues, ...usersLists,
+  ...commitMistakes, ...rowMistakes, ...logMistakes, ...groupMistakes, ...transactionMistakes, ...usersValues,
+  ...usersLists,
   ...usersFilters, ...usersOrders, ...usersWalks, ...usersUnique, ...usersSchema
 ]
 const isHost = ({ failed }: Mistake): boolean => isOfTransactions(failed)
