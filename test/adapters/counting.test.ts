@@ -51,9 +51,9 @@ test('verifyCounts() detects what went past the triggers, and rebuildCounts() me
 test('a role that writes users needs no rights on the counting tables', async (t) => {
   const schema = temporarySchema(t)
   const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
-  const { users, idempotencyKeys, changes } = namesOf({ schema }, true)
+  const { users, memberships, idempotencyKeys, changes } = namesOf({ schema }, true)
   const client = await connectPg(t, await urlOfRole(t, `${schema}_writer`, [
-    `USAGE ON SCHEMA "${schema}"`, `INSERT, DELETE, TRUNCATE, SELECT ON ${users}, ${idempotencyKeys}`
+    `USAGE ON SCHEMA "${schema}"`, `INSERT, DELETE, TRUNCATE, SELECT ON ${users}, ${memberships}, ${idempotencyKeys}`
   ]))
   await client.query(insertUsers(users, 1, 40_000))
   // That takes more than one round of compaction.

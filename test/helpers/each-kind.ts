@@ -28,6 +28,6 @@ export const EACH_WAY: readonly string[] = EACH_KIND.filter((duty) => WAYS.some(
 
 /** The tables of ours that have records. */
 export const TABLES = [
-  'users', 'deleted_users', 'api_keys', 'idempotency_keys', 'events', 'webhooks', 'webhook_deliveries', 'api_key_uses',
-  'marks', 'pruned_events'
+  'memberships', 'user_groups', 'users', 'deleted_users', 'api_keys', 'idempotency_keys', 'events', 'webhooks',
+  'webhook_deliveries', 'api_key_uses', 'marks', 'pruned_events'
 ]
