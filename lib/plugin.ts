@@ -12,7 +12,7 @@ import { continueWhenRead } from './http/admission/late-continue.ts'
 import { addressOf } from './http/caller.ts'
 import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
 import type { Quota } from './http/limits/rate-limit-options.ts'
-import { createRateLimits, type RateLimits } from './http/limits/rate-limits.ts'
+import { createRateLimits, createServerLimits, type RateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
 import { callerDecoration, requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
@@ -105,9 +105,9 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const limits = { reads: limit(), writes: limit() }
   const schema = fields?.schema ?? NO_FIELDS
   const { tenants } = services
-  const admissionWith = async (requests: Quota | undefined) => {
-    return admissionBy(identify, await createRateLimits({ ...options.limits, requests, deletions: undefined }))
-  }
+  const { counters } = options.limits
+  const admissionWith = async (requests: Quota | undefined, name: string) =>
+    admissionBy(identify, await createServerLimits(rateLimits, { requests, counters, name }))
   const routing = createRouting(host, options, { admission, admissionWith, log, fields: schema, limits })
   const path = await routing.add(host, (scope) =>
     ownOperations(scope, options, services, { ...admission, repository, fields: schema, limits, tenants }))

@@ -65,8 +65,8 @@ const plugin: FastifyPluginAsync<ScimOptions> = async (host, given) => {
     errorFormat: ({ code, status, detail, errors }) =>
       errorBody({ code, status, detail, ...(errors !== undefined && { errors }) }),
     errorType: 'application/scim+json',
-    operations: (securityLog) => scimOperations({
-      server, hasGroups: groups !== null, openDiscovery: options.openDiscovery, securityLog
+    operations: (admission) => scimOperations({
+      server, hasGroups: groups !== null, openDiscovery: options.openDiscovery, admission
     })
   })
 }

@@ -46,7 +46,7 @@ export function memory (): Storage {
   ])
   const memberships = {
     isThere: (id: string): boolean => others.memberships.present(id) !== null,
-    /** Those of a group: their order is that of its users. */
+    /** The memberships of a group, in the order of its users. */
     of (group: string): Positions<string> {
       const rows = others.memberships.of(group)
       return {

@@ -38,7 +38,7 @@ export interface RowTable<Of extends CollectionName> {
 
 export type Refusal = Omit<Outcome & { code: 'taken' }, 'at'>
 
-/** A member that no two rows have the same value of: of all, or of those of a tenant. */
+/** A member whose values are unique, among all rows or among those of a tenant. */
 const UNIQUE = { start: '', nameKey: 'in its tenant' } as const
 
 /** The rows of a collection in memory, with an index of each member that was asked for. */

@@ -180,7 +180,7 @@ export async function make (
   assert.deepEqual(await commit(storage, writes, events, rewrites), OK)
 }
 
-/** Adds those of the nth rows that are not there. */
+/** Adds the nth rows that are missing. */
 async function addMissing (storage: Storage, name: CollectionName, numbers: readonly number[]): Promise<void> {
   const rows = numbers.map((n) => nth[name](n))
   const there = await storage.find(name, rows.map(({ record: { id } }) => ({ id })))

@@ -45,7 +45,7 @@ export interface Mount {
   requireTenant: (tenant: string) => void
   /** Adds operations under the prefix of the users, with the same authentication, limits and errors. */
   addOperations: (host: FastifyInstance, operations: (settings: OperationSettings) => Operation[]) => Promise<void>
-  /** Adds a server of its own, beside the routes of the users. */
+  /** Adds a server with a prefix of its own, beside the routes of the users. */
   addServer: Routing['addServer']
   users: UsersService
   /** Null without the option `groups`. */

@@ -6,7 +6,6 @@ import { giveTokens } from '../http/consistency.ts'
 import { routeEveryMethod } from '../http/fastify-internals.ts'
 import type { ErrorFormat } from '../http/responses/problem.ts'
 import type { Quota } from '../http/limits/rate-limit-options.ts'
-import type { SecurityLog } from '../http/logging/security-log.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import { guardLoggers } from '../http/logging/guarded-logger.ts'
 import { redactingSerializers } from '../http/logging/log-serializers.ts'
@@ -23,8 +22,8 @@ export interface RoutingParts {
   fields: FieldsSchema
   limits: ConcurrencyLimits
   admission: Admission
-  /** Makes what admits requests that are counted by this limit, in place of those of the mount. */
-  admissionWith: (requests: Quota | undefined) => Promise<Admission>
+  /** Makes the admission of a server that has its own limit of requests, counted under a name. */
+  admissionWith: (requests: Quota | undefined, name: string) => Promise<Admission>
 }
 
 /** The routes of a mount. */
@@ -34,7 +33,7 @@ export interface Routing {
     to: FastifyInstance,
     operationsIn: (scope: FastifyInstance, settings: OperationSettings) => Operation[]
   ): Promise<string>
-  /** Adds a server of its own, beside that of the mount. */
+  /** Adds a server with a prefix of its own, beside the routes of the mount. */
   addServer (to: FastifyInstance, server: OwnServer): Promise<void>
   /** True if an operation has been added. */
   has (operationId: string): boolean
@@ -46,7 +45,7 @@ export interface OwnServer {
   requests: Quota | undefined
   errorFormat: ErrorFormat
   errorType: string
-  operations: (securityLog: SecurityLog) => Operation[]
+  operations: (admission: Admission) => Operation[]
 }
 
 function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): DescriptionSettings {
@@ -109,9 +108,9 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
       return path
     },
     async addServer (to, { prefix: own, requests, errorFormat, errorType, operations }) {
-      const admitted = await admissionWith(requests)
+      const admitted = await admissionWith(requests, own)
       const usual = descriptionSettings(options, fields)
-      const limited = { ...usual.limited, requests: requests !== undefined, deletions: false }
+      const limited = { ...usual.limited, requests: requests !== undefined }
       const description = { ...usual, limited, problemDetails: false, errorType }
       const described = { ...settings, describe: describeMount(host, log, openapi, description) }
       await to.register(async function fastifyUsersServer (scope) {
@@ -119,7 +118,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
         routeEveryMethod(scope)
         warnOfProxies(scope)
         isolate(scope, admitted, { errorFormat, errorType, ownsNotFound: true })
-        const all = operations(admitted.securityLog)
+        const all = operations(admitted)
         for (const { operationId } of all) added.add(operationId)
         routeOperations(scope, all, described)
       }, { ...registration, prefix: own })

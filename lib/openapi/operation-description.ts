@@ -46,7 +46,7 @@ export interface OperationDescription {
 export interface DescriptionSettings {
   /** True if errors are problem details. The host makes other bodies, and nothing is known of them. */
   problemDetails: boolean
-  /** The media type of other bodies. Default: that of JSON. */
+  /** The media type of the error bodies of another format. Default: JSON. */
   errorType?: string
   /** Names the mount among others in one description. */
   decoratorName: string

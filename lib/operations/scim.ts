@@ -4,9 +4,9 @@ import { validationFailed } from '../core/errors.ts'
 import type { Fault } from '../core/fault.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { Parameters } from '../core/parameters.ts'
+import type { Admission } from '../http/admission/admission.ts'
 import { requireScopes } from '../http/admission/authentication.ts'
 import { callerOf, contextOf } from '../http/caller.ts'
-import type { SecurityLog } from '../http/logging/security-log.ts'
 import { isNotModified, preconditions } from '../http/responses/conditional.ts'
 import { groupId, userId } from '../openapi/component-parts.ts'
 import { PAYLOAD_MAX } from '../scim/discovery.ts'
@@ -57,11 +57,12 @@ export interface ScimOperationsOptions {
   hasGroups: boolean
   /** True if discovery needs no key. */
   openDiscovery: boolean
-  securityLog: SecurityLog
+  admission: Pick<Admission, 'securityLog' | 'rateLimits'>
 }
 
 /** The operations of SCIM (RFC 7644). */
-export function scimOperations ({ server, hasGroups, openDiscovery, securityLog }: ScimOperationsOptions): Operation[] {
+export function scimOperations ({ server, hasGroups, openDiscovery, admission }: ScimOperationsOptions): Operation[] {
+  const { securityLog, rateLimits } = admission
   const tag = 'scim' as const
   const common = { tag, keepsTenant: true } as const
 
@@ -174,6 +175,7 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
         method: 'DELETE',
         operationId: `scimDelete${type}`,
         summary: `Delete a ${type.toLowerCase()}`,
+        ...type === 'User' && { counted: 'deletions' as const },
         success: { status: 204, description: 'It is deleted.' },
         codes: ['validation_failed', missing, 'precondition_failed', 'precondition_required'],
         async handler (call) {
@@ -210,15 +212,19 @@ export function scimOperations ({ server, hasGroups, openDiscovery, securityLog 
       scope: null,
       operationId: 'scimBulk',
       summary: 'Make several operations',
+      counted: 'deletions',
       description: 'RFC 7644 section 3.7. Each needs the scope of its resource.',
       body,
       bodyLimit: PAYLOAD_MAX,
       success: { status: 200, description: 'The result of each operation.', media },
       codes: bodyCodes,
       async handler (call) {
-        const require = (scope: Scope): void =>
-          requireScopes(call.request, callerOf(call.request), [scope], securityLog)
-        return send(call.reply, await server.bulk(call.request.body, require, baseOf(call), callOf(call)))
+        const { request, reply } = call
+        const admit = async (scope: Scope, isDeletion: boolean): Promise<void> => {
+          requireScopes(request, callerOf(request), [scope], securityLog)
+          if (isDeletion) await rateLimits?.countDeletion(request)
+        }
+        return send(reply, await server.bulk(request.body, admit, baseOf(call), callOf(call)))
       }
     },
     ...discoveryOperations({ mapping: server.mapping, listed: server.listed, hasGroups, isOpen: openDiscovery })

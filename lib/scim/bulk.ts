@@ -8,10 +8,10 @@ import type { ScimType } from './types.ts'
 
 export const BULK_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse'
 
-interface Parts {
+export interface BulkParts {
   types: { Users: ScimType, Groups?: ScimType }
-  /** @throws UsersError if the caller lacks the scope */
-  require: (scope: Scope) => void
+  /** @throws UsersError if the caller lacks the scope, or has deleted as many users as it may */
+  admit: (scope: Scope, isDeletion: boolean) => Promise<void>
   base: string
   call: Call
 }
@@ -44,8 +44,8 @@ const failure = (error: UsersError): JsonObject => {
 }
 
 /** Makes the operations of a request one after the other (RFC 7644 section 3.7). */
-export async function runBulk (body: Readonly<Record<string, unknown>>, parts: Parts): Promise<JsonObject> {
-  const { types, require, base, call } = parts
+export async function runBulk (body: Readonly<Record<string, unknown>>, parts: BulkParts): Promise<JsonObject> {
+  const { types, admit, base, call } = parts
   const { Operations: operations, failOnErrors } = body
   if (!Array.isArray(operations)) throw scimError('invalidSyntax', 'Operations must be a list.')
   if (operations.length > OPERATIONS_MAX) throw tooManyOperations()
@@ -59,7 +59,7 @@ export async function runBulk (body: Readonly<Record<string, unknown>>, parts: P
     const [, name = '', given] = PATH.exec(String(path)) ?? []
     const type = name === 'Users' ? types.Users : name === 'Groups' ? types.Groups : undefined
     if (type === undefined) throw scimError('invalidPath', 'path must be that of a resource, or of its type.')
-    require(name === 'Users' ? SCOPES.Users : SCOPES.Groups)
+    await admit(name === 'Users' ? SCOPES.Users : SCOPES.Groups, verb === 'DELETE' && name === 'Users')
     const value = resolved(data, ids)
     if (verb === 'POST' && given === undefined) {
       if (typeof bulkId !== 'string' || bulkId === '') throw scimError('invalidSyntax', 'A creation needs a bulkId.')

@@ -8,7 +8,7 @@ import type { Slot } from './slots.ts'
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0'
 
-/** The most that a client may ask for at once. */
+/** The most resources on one page. */
 export const COUNT_MAX = 1000
 export const COUNT_USUAL = 100
 export const PAYLOAD_MAX = 1024 * 1024

@@ -1,11 +1,10 @@
 // The operations of SCIM without HTTP: what a client asks for as parameters, and what it is answered.
 
-import type { Scope } from '../api-keys/scopes.ts'
 import type { Call } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { GroupRecord, UserRecord } from '../storage/storage.ts'
-import { runBulk } from './bulk.ts'
+import { type BulkParts, runBulk } from './bulk.ts'
 import { COUNT_MAX, COUNT_USUAL } from './discovery.ts'
 import { scimError } from './errors.ts'
 import { parsePath } from './filter.ts'
@@ -162,9 +161,9 @@ export function createScimServer (mapping: Mapping, users: ScimUsers, groups: Sc
     of,
     search,
     listed: (all: readonly JsonObject[]): JsonObject => listOf(all, all.length, { startIndex: 1 }),
-    bulk: (body: unknown, require: (scope: Scope) => void, base: string, call: Call): Promise<JsonObject> =>
+    bulk: (body: unknown, admit: BulkParts['admit'], base: string, call: Call): Promise<JsonObject> =>
       runBulk(isObject(body) ? body : {}, {
-        types: { Users: ofUsers, ...groups !== null && { Groups: ofGroups } }, require, base, call
+        types: { Users: ofUsers, ...groups !== null && { Groups: ofGroups } }, admit, base, call
       })
   }
 }

@@ -57,7 +57,7 @@ export interface Admission extends AdmissionOptions {
 export type AccessOf = (request: FastifyRequest) => RouteAccess
 
 // The limit of deletions counts the requests with DELETE that need one of these: lists and restorations need them too.
-const DELETIONS = new Set<Scope>(['users:delete', 'tenants:delete'])
+const DELETIONS = new Set<Scope>(['users:delete', 'tenants:delete', 'scim:users'])
 
 export function notFound (): never {
   throw new UsersError('not_found')

@@ -85,7 +85,9 @@ function deletionLimit (count: Count): RateLimits['countDeletion'] {
  * Makes the rate limits of a mount; null if it has none.
  * @throws Error if a limit is wanted and @fastify/rate-limit is not installed
  */
-export async function createRateLimits (options: RateLimitOptions): Promise<RateLimits | null> {
+export async function createRateLimits (
+  options: RateLimitOptions, requestsName = 'requests'
+): Promise<RateLimits | null> {
   const { requests, failures, deletions, counters } = options
   if ([requests, failures, deletions].every((quota) => quota === undefined)) return null
   const name = '@fastify/rate-limit'
@@ -106,7 +108,7 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
       const own = ownLimit(request)
       return own && counted(own)
     }
-    limits.countRequest = requestLimit(createCounter('requests', counted(requests), callerKey, ownOf), requests)
+    limits.countRequest = requestLimit(createCounter(requestsName, counted(requests), callerKey, ownOf), requests)
   }
   if (failures !== undefined) {
     // An IPv6 client has the 2^64 addresses of its network.
@@ -117,4 +119,16 @@ export async function createRateLimits (options: RateLimitOptions): Promise<Rate
     limits.countDeletion = deletionLimit(counter('deletions', deletions, callerKey))
   }
   return limits
+}
+
+/**
+ * The limits of a server beside the routes of a mount: those of the mount, so that nobody guesses or deletes more by
+ * using both, but with a limit of requests of its own. `name` tells its counters from those of others.
+ */
+export async function createServerLimits (
+  ofMount: RateLimits | null, { name, ...options }: Pick<RateLimitOptions, 'requests' | 'counters'> & { name: string }
+): Promise<RateLimits | null> {
+  const own = await createRateLimits({ ...options, failures: undefined, deletions: undefined }, `requests:${name}`)
+  if (ofMount === null) return own
+  return { ...ofMount, countRequest: own?.countRequest ?? nothing }
 }
