@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { KnexStorage } from '../adapters/knex/index.ts'
+import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { type Call, FROM_PROCESS } from '../lib/core/context.ts'
 import { isTenant, TENANT_FORM } from '../lib/core/tenant.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
@@ -55,6 +56,23 @@ export interface TenantOptions {
 /** Adds the option of commands that can be about one tenant. `help`: what it does for the command. */
 export function withTenantOption (command: Command, help: string): Command {
   return withCommonOptions(command).option('--tenant <name>', `${help}, of a server with the option tenants`)
+}
+
+/** The option of commands that make keys. */
+export const KEY_PREFIX = [
+  '--key-prefix <prefix>', `the option apiKeys.prefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
+] as const
+
+/** Adds the options of commands that make a new key. */
+export function withNewKeyOptions (command: Command): Command {
+  return command
+    .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
+    .option('--expires-at <moment>', 'an RFC 3339 date and time')
+    .option('--no-expires', 'it never expires')
+    .option('--owner <text>', 'who is responsible for the key, as a note for people')
+    .option('--addresses <list>', 'networks that the key works from, in CIDR form, separated by commas (default: any)')
+    .option('--rate-limit <limit>', 'requests per period, instead of the limit of the server: 600/1m')
+    .option(...KEY_PREFIX)
 }
 
 /** @throws UsageError for what is no name of a tenant */

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
-import { DEFAULT_KEY_PREFIX } from '../lib/api-keys/key-text.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../lib/api-keys/scopes.ts'
 import { addAdoptCommand } from './adopt-command.ts'
 import {
-  type Common, type TenantOptions, withCommonOptions, withStorage, withTenantOption
+  type Common, KEY_PREFIX, type TenantOptions, withCommonOptions, withNewKeyOptions, withStorage, withTenantOption
 } from './common.ts'
 import { addExportCommand } from './export-command.ts'
 import { addImportCommand } from './import-command.ts'
@@ -55,21 +54,13 @@ function addKeyCommands (program: Command): void {
       'Separate several peppers by commas, with the one for new keys first.')
   const keyCommand = (name: string, description: string) =>
     withTenantOption(keys.command(name).description(description), 'only keys that are bound to this tenant')
-  const prefixHelp = `the option apiKeys.prefix of the server (default: "${DEFAULT_KEY_PREFIX}")`
-  const keyPrefix = ['--key-prefix <prefix>', prefixHelp] as const
 
-  keyCommand('create', 'create a key and print it; the key itself is not stored')
+  const create = keyCommand('create', 'create a key and print it; the key itself is not stored')
     .requiredOption('-n, --name <name>', 'what it is for')
     .option('-s, --scopes <list>', `separated by commas: ${SCOPES.join(', ')}, or the server's own scopes ` +
       `(default: ${DEFAULT_SCOPES.join(', ')})`)
-    .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: 365d)')
-    .option('--expires-at <moment>', 'an RFC 3339 date and time')
-    .option('--no-expires', 'it never expires')
-    .option('--owner <text>', 'who is responsible for the key, as a note for people')
-    .option('--addresses <list>', 'networks that the key works from, in CIDR form, separated by commas (default: any)')
-    .option('--rate-limit <limit>', 'requests per period, instead of the limit of the server: 600/1m')
-    .option(...keyPrefix)
     .addHelpText('after', CREATE_EXAMPLES)
+  withNewKeyOptions(create)
     .action((options: Common & KeyOptions & CreateKeyOptions) =>
       withKeys(options, (keys, output) => createKey(keys, output, options), { makes: true }))
 
@@ -87,7 +78,7 @@ function addKeyCommands (program: Command): void {
     .option('--expires-in <time>', 'seconds, or 15m, 24h, 30d (default: the lifetime of the old key)')
     .option('--expires-at <moment>', 'an RFC 3339 date and time')
     .option('--no-expires', 'it never expires')
-    .option(...keyPrefix)
+    .option(...KEY_PREFIX)
     .action((id: string, options: Common & KeyOptions & RotateKeyOptions) =>
       withKeys(options, (keys, output) => rotateKey(keys, output, id, options), { makes: true }))
 

@@ -1,8 +1,10 @@
 import { isUserId } from '../core/ids.ts'
+import { takesBack } from '../storage/group-members.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { EventRecord } from '../storage/storage.ts'
 import { belongsTo } from '../storage/storage-rules.ts'
+import type { DeletedUser } from '../storage/trash.ts'
 import { type Delivery, toDelivery } from '../storage/webhook.ts'
 import type { Presenter } from '../users/presenter.ts'
 import type { DeletedUser as ShownDeletedUser, User } from '../users/types.ts'
@@ -72,11 +74,11 @@ export function createSubjects (
     }
   }
 
-  async function groupsAmong (ids: readonly string[]): Promise<SubjectGroup[]> {
+  async function groupsToRejoin ({ user, groups: ids = [] }: DeletedUser): Promise<SubjectGroup[]> {
     const found: SubjectGroup[] = []
     for (const each of ids) {
       const group = await groups.find(each)
-      if (group !== null) found.push({ id: each, name: group.name })
+      if (group !== null && takesBack(group, user)) found.push({ id: each, name: group.name })
     }
     return found
   }
@@ -86,7 +88,7 @@ export function createSubjects (
     if (user !== null && belongsTo(user, tenant)) return { user: presenter.user(user), groups: await groupsOf(id) }
     const away = await trash.find(id, tenant)
     if (away === null) return { user: null, groups: [] }
-    return { user: presenter.deletedUser(away), groups: await groupsAmong(away.groups ?? []) }
+    return { user: presenter.deletedUser(away), groups: await groupsToRejoin(away) }
   }
 
   return async function * (id, tenant) {

@@ -3,6 +3,7 @@
 import { isObject } from '../core/json.ts'
 import { scimError } from './errors.ts'
 import { type AttributeName, type FilterValue, holds, parsePath, type Path } from './filter.ts'
+import { member } from './patch.ts'
 import { ENTERPRISE_KEY } from './schemas.ts'
 import { MULTI, simpleValue, type Slot, typeIn } from './slots.ts'
 
@@ -100,8 +101,6 @@ export function createAssignment ({ slots, isBoolean, isFolded, refuses }: Parts
     const items = [value].flat().map((item: unknown) => isObject(item) ? item : { value: item })
     const found = filled(path, current)
     const taken = new Set<Slot>()
-    const member = (item: object, name: string): unknown =>
-      Object.entries(item).find(([key]) => key.toLowerCase() === name)?.[1]
     const isFirst = (item: object): boolean => member(item, 'primary') === true
     for (const item of [...items.filter(isFirst), ...items.filter((each) => !isFirst(each))]) {
       const type = path.filter === null ? String(member(item, 'type') ?? '').toLowerCase() : ''

@@ -86,13 +86,15 @@ function parse (reader: Reader, kind: ScimType) {
   }
   const either = (depth: number): Filter => joined('or', (at) => joined('and', one, at), depth)
 
-  function grouped (depth: number): Filter {
+  function enclosed (open: '(' | '[', close: ')' | ']', depth: number): Filter {
     if (depth >= DEPTH_MAX) throw scimError(kind, `It is nested more than ${DEPTH_MAX} levels deep.`)
-    expect('(')
+    expect(open)
     const inner = either(depth + 1)
-    expect(')')
+    expect(close)
     return inner
   }
+  const grouped = (depth: number): Filter => enclosed('(', ')', depth)
+  const within = (depth: number): Filter => enclosed('[', ']', depth)
 
   function one (depth: number): Filter {
     if (reader.peek() === '(') return grouped(depth)
@@ -117,14 +119,6 @@ function parse (reader: Reader, kind: ScimType) {
     const op = COMPARISONS.find((each) => each === word)
     if (op === undefined) throw scimError(kind, `After an attribute comes pr or one of ${COMPARISONS.join(', ')}.`)
     return { op, attribute, value: valueIn(reader.next()) }
-  }
-
-  function within (depth: number): Filter {
-    if (depth >= DEPTH_MAX) throw scimError(kind, `It is nested more than ${DEPTH_MAX} levels deep.`)
-    expect('[')
-    const inner = either(depth + 1)
-    expect(']')
-    return inner
   }
 
   return { either, within }

@@ -9,14 +9,11 @@ import type { GroupRecord, Page } from '../storage/storage.ts'
 import type { WriteOptions } from '../users/write-options.ts'
 import { scimError } from './errors.ts'
 import { conjuncts, type FilterValue, namedValues, parseFilter } from './filter.ts'
-import { type Change, readChanges } from './patch.ts'
+import { type Change, member, readChanges } from './patch.ts'
 import type { ScimPage, ScimSort } from './users.ts'
 
 /** What a client asks of a group. */
 interface Asked { name?: unknown, externalId?: unknown, add: Set<string>, remove: Set<string>, all: Set<string> | null }
-
-const member = (value: object, name: string): unknown =>
-  Object.entries(value).find(([key]) => key.toLowerCase() === name)?.[1]
 
 /** The ids in a list of members. */
 function idsIn (value: unknown): string[] {
@@ -56,16 +53,12 @@ function assign (asked: Asked, name: string, value: unknown, isAdded: boolean): 
   else if (name === 'members') isAdded ? join(asked, idsIn(value)) : replaceAll(asked, idsIn(value))
 }
 
-/** What no operation may name; without a path, clients send it along. */
-const FIXED = ['id', 'meta']
-
 function apply (asked: Asked, { op, path, value }: Change): void {
   if (path === null) {
     for (const [key, each] of Object.entries(Object(value))) assign(asked, key.toLowerCase(), each, op === 'add')
     return
   }
   const { name, sub, filter } = path
-  if (FIXED.includes(name)) throw scimError('mutability', `${name} never changes.`)
   const named = filter === null ? null : namedValues(filter, (each) => each.name === 'value')
   if (filter !== null && (named === null || name !== 'members')) {
     throw scimError('invalidPath', 'Only members have a filter, which is value eq "…".')

@@ -5,8 +5,11 @@ import { parsePath, type Path } from './filter.ts'
 /** An operation of a PATCH (RFC 7644 section 3.5.2). `path`: null, where the value has the names. */
 export interface Change { op: 'add' | 'replace' | 'remove', path: Path | null, value: unknown }
 
+/** What no path may name. Without a path, clients send it along. */
+const FIXED = ['id', 'meta']
+
 /** The member of an object by its name in any case. */
-function member (value: object, name: string): unknown {
+export function member (value: object, name: string): unknown {
   return Object.entries(value).find(([key]) => key.toLowerCase() === name)?.[1]
 }
 
@@ -21,7 +24,11 @@ function changeOf (operation: unknown): Change {
   if (path !== undefined && path !== null && typeof path !== 'string') {
     throw scimError('invalidPath', 'path must be a text.')
   }
-  if (typeof path === 'string' && path !== '') return { op, path: parsePath(path), value }
+  if (typeof path === 'string' && path !== '') {
+    const parsed = parsePath(path)
+    if (FIXED.includes(parsed.name)) throw scimError('mutability', `${parsed.name} never changes.`)
+    return { op, path: parsed, value }
+  }
   if (op === 'remove') throw scimError('noTarget', 'An operation that removes needs a path.')
   if (!isObject(value)) throw scimError('invalidValue', 'Without a path the value must be an object.')
   return { op, path: null, value }

@@ -28,8 +28,6 @@ const ATTEMPTS = 20
 const MAX = '\u{10ffff}'
 
 const BOUNDS = { gt: 'gt', ge: 'gte', lt: 'lt', le: 'lte' } as const
-/** What no operation may name; without a path, clients send it along. */
-const FIXED = ['id', 'meta']
 const EXTERNAL_ID = 'externalid.'
 const MOMENTS: Readonly<Record<string, string>> = { created: 'createdAt', lastmodified: 'updatedAt' }
 
@@ -235,7 +233,6 @@ export function createScimUsers (users: UsersService, mapping: Mapping, filterab
       return values.get(slot.key) ?? (values.has(slot.key) || !isValue(stored) ? null : stored)
     }
     for (const { op, path, value } of changes) {
-      if (path !== null && FIXED.includes(path.name)) throw scimError('mutability', `${path.name} never changes.`)
       if (path === null) mapping.assignAll(values, Object(value), op === 'replace', current)
       else if (op !== 'remove') mapping.assign(values, path, value, op === 'replace', current)
       else if (path.name === 'username') throw scimError('mutability', 'userName is required.')

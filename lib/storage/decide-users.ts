@@ -3,7 +3,7 @@
 import {
   deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
-import { type Groups, type MemberChange, membershipOf } from './group-members.ts'
+import { type Groups, type MemberChange, membershipOf, takesBack } from './group-members.ts'
 import type { Keys, Rewrite, Row, RowWrite } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
@@ -169,11 +169,7 @@ function restore (
   if (there !== null) return refused({ code: 'field_taken', field: 'id' })
   const before = userIn(away)
   const user = { ...before, version: before.version + 1, updatedAt: later(updatedAt, before.updatedAt) }
-  // A group that was deleted meanwhile, or is another tenant's now, has nobody back.
-  const joined = (away.record.groups ?? []).filter((id) => {
-    const group = groups?.get(id)?.record
-    return group !== undefined && (group.tenant === undefined || group.tenant === before.tenant)
-  })
+  const joined = (away.record.groups ?? []).filter((id) => takesBack(groups?.get(id)?.record, before))
   return {
     outcome: { code: 'done', changed: true, user },
     writes: [

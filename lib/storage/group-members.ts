@@ -21,6 +21,10 @@ const later = (a: string, b: string): string => a < b ? b : a
 export const membershipOf = (group: string, user: string): Row<'memberships'> =>
   ({ record: { id: membershipId(group, user), version: 1, member: user }, keys: null, of: group })
 
+/** True if a restored user is back in a group: it is still there, and not another tenant's by now. */
+export const takesBack = (group: GroupRecord | null | undefined, { tenant }: { tenant?: string }): boolean =>
+  group != null && (group.tenant === undefined || group.tenant === tenant)
+
 /** A group after a change, as the row that replaces it. */
 export function nextGroup (was: Row<'userGroups'>, changes: Partial<GroupRecord>, at: string): Row<'userGroups'> {
   const { record } = was
