@@ -12,6 +12,7 @@ import type { ImportSettings } from '../lib/transfer/import-settings.ts'
 import { createImports, type Import, type ImportParts, type ImportSummary } from '../lib/transfer/import.ts'
 import type { ImportResult } from '../lib/transfer/import-run.ts'
 import type { SourceRows } from '../lib/transfer/source-row.ts'
+import { scopes } from '../lib/users/outcomes.ts'
 import { callOf } from './common.ts'
 import { Refusal, UsageError } from './failure.ts'
 import { fieldsIn } from './fields.ts'
@@ -133,7 +134,9 @@ export async function importUsers (
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
   const named = createReporter(report, Number(maxRefused))
-  const parts = { repository: repositoryOf(storage), fields, publish () {}, makeEvent, hasTrash: true }
+  const scopeOf = scopes(fields?.searchable?.wordsOf, null)
+  const repository = repositoryOf(storage)
+  const parts = { repository, fields, publish () {}, makeEvent, scopeOf, hasTrash: true, hasGroups: true }
   const tenants = await rowTenantsOf(storage, fields, namesTenants)
   const opened = createImports({ ...parts, tenants })(settingsOf(options), callOf(options))
   const { summary, results } = opened

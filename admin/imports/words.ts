@@ -26,7 +26,10 @@ export function useFaultWords (): FaultWords {
     return [...member, sayFault({ pointer: '', ...fault })].join(': ')
   }
   return {
-    labels: Object.fromEntries(members.map(([name, schema]) => [name, labelOf(name, Object(schema))])),
+    labels: {
+      ...Object.fromEntries(members.map(([name, schema]) => [name, labelOf(name, Object(schema))])),
+      ...capabilities.offers.groups && { groups: say('groups.title') }
+    },
     words (error) {
       if (!(error instanceof ApiError)) return sayError(error)
       if (error.code === 'malformed_json') return say('import.notJson')

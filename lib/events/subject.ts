@@ -1,5 +1,5 @@
 import { isUserId } from '../core/ids.ts'
-import { takesBack } from '../storage/group-members.ts'
+import { takes } from '../storage/group-members.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { EventRecord } from '../storage/storage.ts'
@@ -78,7 +78,7 @@ export function createSubjects (
     const found: SubjectGroup[] = []
     for (const each of ids) {
       const group = await groups.find(each)
-      if (group !== null && takesBack(group, user)) found.push({ id: each, name: group.name })
+      if (group !== null && takes(group, user)) found.push({ id: each, name: group.name })
     }
     return found
   }

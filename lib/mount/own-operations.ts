@@ -109,6 +109,7 @@ export function ownOperations (
       fields,
       maxRefused: refusedLines,
       ofTenants: tenants !== null,
+      hasGroups: groups !== null,
       limits,
       hold: holdImport,
       recheck: recheckFor('users:write')

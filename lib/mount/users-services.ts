@@ -40,7 +40,9 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
       users: createUsersService({
         ...parts, hasGroups: groups, pageSize, requireIfMatch, idempotencyTtl, trash, tenants
       }),
-      openImport: createImports({ ...parts, hasTrash: trash !== null, tenants: tenants ? 'required' : 'none' }),
+      openImport: createImports({
+        ...parts, hasTrash: trash !== null, hasGroups: groups, tenants: tenants ? 'required' : 'none'
+      }),
       writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, tenants }),
       groups: groups
         ? createGroupsService({ repository, pageSize, requireIfMatch, tenants, publish: publishGroup, makeEvent })

@@ -18,6 +18,7 @@ import type { Operation } from './operation.ts'
 
 const NDJSON = 'application/x-ndjson'
 const TEXT = { type: 'string' } as const
+const OF_GROUPS = ', and `groups`, names of groups to join (needs the scope `groups:write`)'
 // How many users that the storage refuses an import logs.
 const FAULTS_LOGGED = 20
 
@@ -28,6 +29,8 @@ export interface ImportOperationOptions {
   maxRefused: number
   /** True if users have a tenant. */
   ofTenants: boolean
+  /** True if users can be in groups. */
+  hasGroups: boolean
   limits: ConcurrencyLimits
   /** Takes the caller's place for it. */
   hold: HoldPlace
@@ -56,9 +59,9 @@ function faultLog (request: FastifyRequest): (results: readonly ImportResult[]) 
 export function importOperation (
   begin: Breakables,
   open: OpenImport,
-  { fields, maxRefused: most, ofTenants, limits, hold, recheck }: ImportOperationOptions
+  { fields, maxRefused: most, ofTenants, hasGroups, limits, hold, recheck }: ImportOperationOptions
 ): Operation {
-  const parameters = importRouteParameters(fields, most, ofTenants)
+  const parameters = importRouteParameters(fields, most, ofTenants, hasGroups)
 
   async function answer (
     request: FastifyRequest,
@@ -105,8 +108,9 @@ export function importOperation (
     operationId: 'importUsers',
     summary: 'Import users',
     description: 'A line of JSON for each user, or a table with a header (RFC 4180), of any length; a line has at ' +
-      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a new user, plus \`id\`, \`createdAt\` and ` +
-      '`updatedAt`. The response starts before all lines are sent: read it while you send. If the connection breaks, ' +
+      `most ${IMPORT_LINE_MAX / 1024} KiB. Members are those of a new user, plus \`id\`, \`createdAt\`, ` +
+      `\`updatedAt\`${hasGroups ? OF_GROUPS : ''}. ` +
+      'The response starts before all lines are sent: read it while you send. If the connection breaks, ' +
       'the rows imported so far are kept.',
     query: parameters,
     body: { types: [...IMPORT_TYPES.keys()], schema: TEXT },
@@ -141,7 +145,9 @@ export function importOperation (
       }
       const stream = await answer(request, gone, {
         results: opened.results(rows, contextOf(request), {
-          mayGoOn, choosesIds: callerOf(request).principal.tenant === undefined
+          mayGoOn,
+          choosesIds: callerOf(request).principal.tenant === undefined,
+          changesGroups: hasScope(request, 'groups:write')
         }),
         named: createReporter(String(report), Number(maxRefused), hasScope(request, 'users:read')),
         opened

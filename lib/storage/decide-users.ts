@@ -3,7 +3,7 @@
 import {
   deletionBefore, erased, LIVE_PURGE, purgeEvent, updateEvents, updateTypes, userEvent, withoutActorName
 } from './recorded-events.ts'
-import { type Groups, type MemberChange, membershipOf, takesBack } from './group-members.ts'
+import { type Groups, joining, leaving, type MemberChange } from './group-members.ts'
 import type { Keys, Rewrite, Row, RowWrite } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { accepts, belongsTo, changedKeys } from './storage-rules.ts'
@@ -64,7 +64,7 @@ const erasureOf = (erase: boolean, { id, tenant }: UserRecord): Rewrite[] =>
   erase ? erasure(id, (event) => event.tenant === tenant) : []
 
 function create (
-  { user, keys, event }: Of<'create'>, { user: there }: UserRows, wordsOf: WordsOf | undefined
+  { user, keys, event, joins }: Of<'create'>, { user: there, groups }: UserRows, wordsOf: WordsOf | undefined
 ): UserDecision {
   if (there !== null) {
     // An import gives the ids of another system, and every id is unique: a fault of the row, not of the store.
@@ -72,11 +72,13 @@ function create (
     throw new StorageError('fault', 'another user has the id')
   }
   const all = allKeys(wordsOf === undefined ? keys : { ...keys, fieldWords: wordsOf(user.fields) })
+  const joined = joining(user, joins, groups)
   return {
     outcome: { code: 'done', changed: true, user },
-    writes: [{ in: 'users', put: { record: user, keys: all, of: null }, was: null }],
+    writes: [{ in: 'users', put: { record: user, keys: all, of: null }, was: null }, ...joined.writes],
     events: recorded(event, user),
-    rewrites: []
+    rewrites: [],
+    members: joined.members
   }
 }
 
@@ -99,7 +101,9 @@ function changed (before: UserRecord, changes: UserChanges, updatedAt: string): 
 }
 
 function update (
-  { changes, updatedAt, guard, event, tenant }: Of<'update'>, { user: was }: UserRows, wordsOf: WordsOf | undefined
+  { changes, updatedAt, guard, event, joins, tenant }: Of<'update'>,
+  { user: was, memberships, groups }: UserRows,
+  wordsOf: WordsOf | undefined
 ): UserDecision {
   if (was === null || !belongsTo(was.record, tenant)) return refused(NOT_FOUND)
   const { record: before, keys } = was
@@ -108,7 +112,10 @@ function update (
   const asked = typeof changes === 'function' ? changes(copyOfUser(before)) : changes
   if ('refused' in asked) return refused({ code: 'refused', reason: asked.refused })
   const user = changed(before, asked, updatedAt)
-  if (user === null) return refused({ code: 'done', changed: false, user: before })
+  const joined = joining(before, joins, groups, memberships)
+  if (user === null) {
+    return { outcome: { code: 'done', changed: false, user: before }, ...joined, events: [], rewrites: [] }
+  }
   const words = asked.fields === undefined ? undefined : wordsOf?.(asked.fields)
   const keysAfter = changedKeys(keys, words === undefined ? asked : { ...asked, fieldWords: words })
   return {
@@ -118,19 +125,10 @@ function update (
       user,
       ...(user.status !== before.status && { types: updateTypes(before, user) })
     },
-    writes: [{ in: 'users', put: { record: user, keys: keysAfter, of: null }, was }],
+    writes: [{ in: 'users', put: { record: user, keys: keysAfter, of: null }, was }, ...joined.writes],
     events: event === null ? [] : updateEvents(event, before, user),
-    rewrites: []
-  }
-}
-
-/** What becomes of the groups of a user who goes. */
-export function leaving (memberships: ReadonlyArray<Row<'memberships'>> = []): {
-  writes: RowWrite[], members: MemberChange[]
-} {
-  return {
-    writes: memberships.map((was) => ({ in: 'memberships', put: null, was })),
-    members: memberships.map(({ of, record }) => ({ group: of ?? '', user: record.member, joins: false }))
+    rewrites: [],
+    members: joined.members
   }
 }
 
@@ -169,17 +167,17 @@ function restore (
   if (there !== null) return refused({ code: 'field_taken', field: 'id' })
   const before = userIn(away)
   const user = { ...before, version: before.version + 1, updatedAt: later(updatedAt, before.updatedAt) }
-  const joined = (away.record.groups ?? []).filter((id) => takesBack(groups?.get(id)?.record, before))
+  const joined = joining(user, away.record.groups, groups)
   return {
     outcome: { code: 'done', changed: true, user },
     writes: [
       { in: 'users', put: { record: user, keys: away.keys, of: null }, was: null },
       { in: 'trash', put: null, was: away },
-      ...joined.map((id) => ({ in: 'memberships', put: membershipOf(id, user.id), was: null } as const))
+      ...joined.writes
     ],
     events: recorded(event, user),
     rewrites: [],
-    members: joined.map((group) => ({ group, user: user.id, joins: true }))
+    members: joined.members
   }
 }
 

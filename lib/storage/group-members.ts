@@ -2,7 +2,7 @@
 
 import { derivedId } from '../core/ids.ts'
 import { groupEvent } from './recorded-events.ts'
-import type { EventRecord, GroupChange, GroupRecord, NewEvent } from './records.ts'
+import type { EventRecord, GroupChange, GroupRecord, NewEvent, UserRecord } from './records.ts'
 import { membershipId } from './selection.ts'
 import type { Row, RowWrite, Storage } from './storage.ts'
 
@@ -21,9 +21,32 @@ const later = (a: string, b: string): string => a < b ? b : a
 export const membershipOf = (group: string, user: string): Row<'memberships'> =>
   ({ record: { id: membershipId(group, user), version: 1, member: user }, keys: null, of: group })
 
-/** True if a restored user is back in a group: it is still there, and not another tenant's by now. */
-export const takesBack = (group: GroupRecord | null | undefined, { tenant }: { tenant?: string }): boolean =>
+/** True if a group takes a user: it is still there, and not another tenant's by now. */
+export const takes = (group: GroupRecord | null | undefined, { tenant }: { tenant?: string }): boolean =>
   group != null && (group.tenant === undefined || group.tenant === tenant)
+
+/** What it takes that a user is in these groups too. `there`: the memberships that it has. */
+export function joining (
+  user: UserRecord, ids: readonly string[] = [], groups: Groups = new Map(),
+  there: ReadonlyArray<Row<'memberships'>> = []
+): { writes: RowWrite[], members: MemberChange[] } {
+  const joined = [...new Set(ids)].filter((id) =>
+    takes(groups.get(id)?.record, user) && !there.some(({ of }) => of === id))
+  return {
+    writes: joined.map((id) => ({ in: 'memberships', put: membershipOf(id, user.id), was: null })),
+    members: joined.map((group) => ({ group, user: user.id, joins: true }))
+  }
+}
+
+/** What becomes of the groups of a user who goes. */
+export function leaving (memberships: ReadonlyArray<Row<'memberships'>> = []): {
+  writes: RowWrite[], members: MemberChange[]
+} {
+  return {
+    writes: memberships.map((was) => ({ in: 'memberships', put: null, was })),
+    members: memberships.map(({ of, record }) => ({ group: of ?? '', user: record.member, joins: false }))
+  }
+}
 
 /** A group after a change, as the row that replaces it. */
 export function nextGroup (was: Row<'userGroups'>, changes: Partial<GroupRecord>, at: string): Row<'userGroups'> {

@@ -1,8 +1,7 @@
 // How tenants are removed and given users, on rows, for every store.
 
 import { isUserId } from '../core/ids.ts'
-import { leaving } from './decide-users.ts'
-import { changedGroups, membershipsOf, rowsWith } from './group-members.ts'
+import { changedGroups, leaving, membershipsOf, rowsWith } from './group-members.ts'
 import { forgotten, isErased } from './recorded-events.ts'
 import type { EventRecord, Page, PageRequest, TenantRecord } from './records.ts'
 import type { CollectionName, Rewrite, Row, Storage, RowWrite, Unit } from './storage.ts'

@@ -11,7 +11,7 @@ import type { Row, RowWrite, Storage } from './storage.ts'
 import { StorageError } from './storage-error.ts'
 import { copyOfUser } from './user-members.ts'
 import type { UserWrite, WriteOutcome, WriteScope, WritesOptions, WritesResult } from './user-writes.ts'
-import { idOf, isNowhere, onlyOf, refusalOf, withGroups, writeTogether } from './users-together.ts'
+import { idOf, isNowhere, joinsOf, onlyOf, refusalOf, withGroups, writeTogether } from './users-together.ts'
 
 // A write that waits longer for those before it fails: its answer would come too late.
 const TURN_MS = 3000
@@ -132,9 +132,24 @@ export function createUserWrites (store: Storage, remembers: number) {
     }
   }
 
+  async function writeAll (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
+    const { tenant } = options
+    const { outcomes, ...result } = await writeTogether(store, writes.map((write) => writeIn(write, tenant)), {
+      ...options, idempotency: idempotencyIn(options.idempotency, tenant)
+    })
+    // An id may be given again, with a version that was seen before.
+    for (const write of writes) known?.delete(idOf(write))
+    return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
+  }
+
   return {
     /** Makes a write of one user. */
-    writeOne (write: UserWrite, scope: WriteScope = {}): Promise<WriteOutcome> {
+    async writeOne (write: UserWrite, scope: WriteScope = {}): Promise<WriteOutcome> {
+      if (joinsOf(write).length > 0) {
+        const { outcomes: [outcome] } = await writeAll([write], { ...scope, atomic: false, idempotency: null })
+        if (outcome === undefined) throw new StorageError('fault', 'a write has no outcome')
+        return outcome
+      }
       const own = writeIn(write, scope.tenant)
       if (own.type === 'create') return writeNow(own, scope)
       const since = performance.now()
@@ -157,15 +172,7 @@ export function createUserWrites (store: Storage, remembers: number) {
      * @throws StorageError `fault` if a new user has the id of another one; `idempotency_key_reused` if the key is
      * known with another fingerprint
      */
-    async write (writes: readonly UserWrite[], options: WritesOptions): Promise<WritesResult> {
-      const { tenant } = options
-      const { outcomes, ...result } = await writeTogether(store, writes.map((write) => writeIn(write, tenant)), {
-        ...options, idempotency: idempotencyIn(options.idempotency, tenant)
-      })
-      // An id may be given again, with a version that was seen before.
-      for (const write of writes) known?.delete(idOf(write))
-      return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
-    },
+    write: writeAll,
 
     /** Forgets the rows that were written. */
     forget: (): void => known?.clear()

@@ -6,15 +6,16 @@ import type {
 export type UserWrite =
   /**
    * Adds a user. `email_taken`: another user has the e-mail key. `field_taken`: another user has the value of a unique
-   * field. Of concurrent creations with the same value, one succeeds.
+   * field. Of concurrent creations with the same value, one succeeds. `joins`: groups of its tenant whose member it
+   * is then; one that is not there any more is passed over.
    */
-  | { type: 'create', user: UserRecord, keys: UserKeys, event: NewEvent | null }
+  | { type: 'create', user: UserRecord, keys: UserKeys, event: NewEvent | null, joins?: readonly string[] }
   /**
    * Sets the given values, adds 1 to `version` and sets `updatedAt`, which stays if the given time is earlier: the
    * clock of another process may be ahead. If every given value is stored already (fields: the same JSON text, so
    * another order of members is another value; keys are not compared), or none is given, nothing is written and
    * `changed` is false. The guard is checked first, `version_mismatch`: of many updates with one `ifVersion` one
-   * succeeds. Also refused like a creation.
+   * succeeds. Also refused like a creation. `joins`: as of a creation; it is no change of the user.
    */
   | {
     type: 'update'
@@ -23,6 +24,7 @@ export type UserWrite =
     updatedAt: string
     guard: VersionGuard
     event: NewEvent | null
+    joins?: readonly string[]
     /** A user of another tenant, or of none, is `not_found`. */
     tenant?: string
   }

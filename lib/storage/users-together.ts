@@ -12,6 +12,10 @@ import type { UserWrite, WriteOutcome, WritesOptions, WritesResult } from './use
 
 export const idOf = (write: UserWrite): string => write.type === 'create' ? write.user.id : write.id
 
+/** The groups that a write asks for. */
+export const joinsOf = (write: UserWrite): readonly string[] =>
+  (write.type === 'create' || write.type === 'update' ? write.joins : undefined) ?? []
+
 /** True also of who was moved from one place to the other between the two readings: they are read again for a purge. */
 export const isNowhere = ({ user, away }: UserRows): boolean => user === null && away === null
 
@@ -44,21 +48,20 @@ class MetRows {
 
   /** Reads the groups that these writes meet, of users that are read. */
   async readGroups (writes: readonly UserWrite[]): Promise<void> {
-    const leaving = writes.filter(({ type }) => type === 'delete' || type === 'purge').map(idOf)
-    const found = leaving.length === 0 ? [] : await membershipsOf(this.#store, leaving)
+    const met = writes.filter((write) => write.type === 'delete' || write.type === 'purge' ||
+      (write.type === 'update' && joinsOf(write).length > 0)).map(idOf)
+    const found = met.length === 0 ? [] : await membershipsOf(this.#store, met)
     for (const row of found) {
       const { member } = row.record
       this.#memberships.set(member, [...this.#memberships.get(member) ?? [], row])
     }
-    const away = writes.flatMap((write) => write.type === 'restore'
-      ? this.#away.get(write.id)?.record.groups ?? []
-      : [])
-    this.#groups = await rowsWith(this.#store, 'userGroups', [...found.map(({ of }) => of ?? ''), ...away])
+    const joined = writes.flatMap((write) => this.joinedBy(write))
+    this.#groups = await rowsWith(this.#store, 'userGroups', [...found.map(({ of }) => of ?? ''), ...joined])
   }
 
-  /** True if who is restored was in groups. */
-  hasGroupsAway (write: UserWrite): boolean {
-    return write.type === 'restore' && (this.#away.get(write.id)?.record.groups ?? []).length > 0
+  /** The groups that a write asks for, or that who is restored was in. */
+  joinedBy (write: UserWrite): readonly string[] {
+    return write.type === 'restore' ? this.#away.get(write.id)?.record.groups ?? [] : joinsOf(write)
   }
 
   get groups (): Groups {
@@ -179,7 +182,7 @@ export async function writeTogether (
     const reading = rows.read(writes, attempt === 0)
     if (reading !== null) await reading
     const mayHaveGroups = onGroups !== undefined || attempt > 0
-    if (mayHaveGroups || writes.some((write) => rows.hasGroupsAway(write))) await rows.readGroups(writes)
+    if (mayHaveGroups || writes.some((write) => rows.joinedBy(write).length > 0)) await rows.readGroups(writes)
     const { outcomes, unit, owners, members } = planOf(writes, rows, taken, options)
     const result = { outcomes, note, replayed: false }
     const isUndone = atomic && !outcomes.every(isDone)

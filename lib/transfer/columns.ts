@@ -67,9 +67,11 @@ function columnsWithin (path: readonly string[], schema: JsonSchema): Column[] {
 
 /**
  * The columns of a table of users. Objects of the host's fields are flattened where that loses nothing. `ofTenants`:
- * users have a tenant.
+ * users have a tenant. `hasGroups`: they can be in groups, which only a table to import names.
  */
-export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>, ofTenants = false): Column[] {
+export function tableColumns (
+  { properties }: Pick<FieldsSchema, 'properties'>, ofTenants = false, hasGroups = false
+): Column[] {
   const text = (name: string): Column =>
     ({ name, path: [name], types: OWN_TYPES[name] ?? TEXT, isJson: false })
   const names = Object.keys(properties)
@@ -79,5 +81,5 @@ export function tableColumns ({ properties }: Pick<FieldsSchema, 'properties'>, 
     const isAmbiguous = columns.some((column) => column.path.length > 1 && names.includes(column.name))
     return isAmbiguous ? [columnOf([name], schema)] : columns
   })
-  return [...BEFORE.map(text), ...own, ...after(ofTenants).map(text)]
+  return [...BEFORE.map(text), ...own, ...[...after(ofTenants), ...hasGroups ? ['groups'] : []].map(text)]
 }

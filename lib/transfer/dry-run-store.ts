@@ -15,7 +15,9 @@ const LENGTHS = 2 ** 20
  * An import that writes nothing: what it would have written covers what is in the storage. Users are kept in a file,
  * and only where they stand in it in memory.
  */
-export async function importOver (findStored: FindHolder, unique: ReadonlySet<string>): Promise<ImportStore> {
+export async function importOver (
+  { find: findStored, isIn }: Pick<ImportStore, 'find' | 'isIn'>, unique: ReadonlySet<string>
+): Promise<ImportStore> {
   const file = await openSpillFile()
   const places = createDigestTable()
 
@@ -39,17 +41,27 @@ export async function importOver (findStored: FindHolder, unique: ReadonlySet<st
     for (const text of textsOf(after)) places.set(text, position * LENGTHS + length)
   }
 
+  const memberText = (group: string, user: string): string => `${group} ${user}`
+  const join = (groups: readonly string[], user: string): void => {
+    for (const group of groups) places.set(memberText(group, user), 0)
+  }
+
   return {
     find,
+    isIn: async (group, user) => places.get(memberText(group, user)) !== undefined || isIn(group, user),
 
     async create (row) {
       // A made id is of no use to anybody, and must be nobody's.
       const user = { ...userOfRow(row), id: row.id ?? `line ${row.line}` }
       await put(null, user)
+      join(row.joins, user.id)
       return { id: row.id }
     },
 
-    async update (_row, { target, changes: { name, email, fields, ...standing }, updatedAt }) {
+    async update ({ joins }, { target, changes, updatedAt }) {
+      join(joins, target.id)
+      if (Object.keys(changes).length === 0) return true
+      const { name, email, fields, ...standing } = changes
       const user = {
         ...target,
         ...(name !== undefined && { name: name.value }),

@@ -11,16 +11,17 @@ export const MAX_REFUSED = 10_000
 
 /**
  * Declares the parameters of an import over HTTP. `maxRefused`: the option `limits.refusedLines`. `ofTenants`: users
- * have a tenant.
+ * have a tenant. `hasGroups`: they can be in groups.
  */
 export function importRouteParameters (
   fields: Pick<FieldsSchema, 'unique' | 'properties'>,
   maxRefused: number,
-  ofTenants: boolean
+  ofTenants: boolean,
+  hasGroups: boolean
 ): Parameters {
   const most = 'How many refused lines are listed; further ones are only counted in the summary.'
   return {
-    ...importParameters(fields, ofTenants),
+    ...importParameters(fields, ofTenants, hasGroups),
     report: choiceParameter(REPORTS, 'Which lines are listed: those that are refused, all, or none.'),
     maxRefused: integerParameter(0, maxRefused, maxRefused, most)
   }

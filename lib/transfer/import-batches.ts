@@ -1,8 +1,6 @@
 import type { ForegroundRequests } from '../core/foreground-requests.ts'
-import type { HostFields } from '../fields/host-fields.ts'
 import { keysOfRow, textOfKey } from './import-keys.ts'
-import { checkRow, type ImportRow } from './import-row.ts'
-import type { RowTenants } from './row-tenants.ts'
+import { checkRow, type ImportRow, type RowRules } from './import-row.ts'
 import type { SourceRow, SourceRows, UnreadableRow } from './source-row.ts'
 
 /** A row that was checked, or why it is refused. */
@@ -15,10 +13,10 @@ const BATCH_MAX_BUSY = 16
 // Flush a partial batch after 10 ms without new rows.
 const QUIET_MS = 10
 
-function checked (source: SourceRow, fields: HostFields | null, tenants: RowTenants): BatchRow {
+function checked (source: SourceRow, rules: RowRules): BatchRow {
   if ('error' in source) return source
   const { line, value } = source
-  const row = checkRow(line, value, fields, tenants)
+  const row = checkRow(line, value, rules)
   return 'error' in row ? { line, error: row.error } : { line, row }
 }
 
@@ -42,11 +40,10 @@ async function soon<Part> (next: Promise<Part>): Promise<Part | typeof QUIET> {
  */
 export async function * batchesOf (
   sources: SourceRows,
-  fields: HostFields | null,
-  tenants: RowTenants,
+  rules: RowRules,
   { isBusy }: Pick<ForegroundRequests, 'isBusy'>
 ): AsyncGenerator<BatchRow[], void, undefined> {
-  const unique = fields?.schema.unique ?? []
+  const unique = rules.fields?.schema.unique ?? []
   const parts = sources[Symbol.asyncIterator]()
   let batch: BatchRow[] = []
   let keys = new Set<string>()
@@ -76,7 +73,7 @@ export async function * batchesOf (
       if (part.done === true) break
       next = ask()
       for (const source of part.value) {
-        const each = checked(source, fields, tenants)
+        const each = checked(source, rules)
         const own = 'row' in each ? keysOfRow(each.row, unique).map(textOfKey) : []
         const max = isBusy() ? BATCH_MAX_BUSY : BATCH_MAX
         if (batch.length >= max || own.some((key) => keys.has(key))) yield take()

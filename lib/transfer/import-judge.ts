@@ -27,6 +27,9 @@ export type FindHolder = (key: UniqueKey) => Promise<UserRecord | null>
 /** Finds a user who is put away under an id, and why nobody else can have it then; null: nobody is. */
 export type FindAway = (id: string) => Promise<UsersError | null>
 
+/** True if a user is a member of a group. */
+export type IsIn = (group: string, user: string) => Promise<boolean>
+
 /** What to do with a row. */
 export type Verdict =
   | { status: 'created' }
@@ -58,7 +61,9 @@ const OTHER_TENANT = validationFailed([
 ])
 
 /** Builds the update for a row: the members that were sent and that differ from the stored user. */
-function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | null): Verdict {
+async function updateOf (
+  row: ImportRow, target: UserRecord, hostFields: HostFields | null, isIn: IsIn
+): Promise<Verdict> {
   const changes: UserChanges = {}
   if (row.name.value !== target.name) changes.name = row.name
   if (row.email.value !== target.email) changes.email = row.email
@@ -71,7 +76,8 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
     if ('faults' in merged) return refused(validationFailed(merged.faults))
     if (JSON.stringify(merged.fields) !== JSON.stringify(target.fields)) changes.fields = merged.fields
   }
-  if (Object.keys(changes).length === 0) return { status: 'skipped', id: target.id }
+  const isMember = await Promise.all(row.joins.map((group) => isIn(group, target.id)))
+  if (Object.keys(changes).length === 0 && isMember.every(Boolean)) return { status: 'skipped', id: target.id }
   const { updatedAt } = row
   const isLater = updatedAt !== null && updatedAt > target.updatedAt
   return { status: 'updated', target, changes, updatedAt: isLater ? updatedAt : new Date().toISOString() }
@@ -81,7 +87,7 @@ function updateOf (row: ImportRow, target: UserRecord, hostFields: HostFields | 
 export function createJudge (
   { onConflict, by, choosesIds }: ImportRules,
   fields: HostFields | null,
-  { find, findAway }: { find: FindHolder, findAway: FindAway }
+  { find, findAway, isIn }: { find: FindHolder, findAway: FindAway, isIn: IsIn }
 ) {
   const unique = fields?.schema.unique ?? []
   return async (row: ImportRow): Promise<Verdict> => {
@@ -100,7 +106,7 @@ export function createJudge (
       return holder !== null && holder.id !== target?.id
     })
     if (blocked !== undefined) return refused(taken(blocked), true)
-    if (target !== null) return updateOf(row, target, fields)
+    if (target !== null) return updateOf(row, target, fields, isIn)
     const away = row.id === null ? null : await findAway(row.id)
     return away === null ? { status: 'created' } : refused(away)
   }

@@ -7,6 +7,7 @@ import type { JsonObject, UserMembers } from '../storage/storage.ts'
 import type { CheckedText } from '../core/text.ts'
 import type { HostFields } from '../fields/host-fields.ts'
 import { checkCreate } from '../users/rules.ts'
+import { GROUPS, groupKeys, groupsForbidden, type RowGroups } from './import-groups.ts'
 import { momentOf } from './moments.ts'
 import { rowTenantFault, rowTenant, type RowTenants } from './row-tenants.ts'
 
@@ -33,6 +34,17 @@ export interface ImportRow {
   updatedAt: string | null
   /** 1, unless it was sent. */
   version: number
+  /** The keys of the names of groups that it joins. */
+  groups: readonly string[]
+  /** The ids of these, once they were found. */
+  joins: readonly string[]
+}
+
+/** How rows are checked. */
+export interface RowRules {
+  fields: HostFields | null
+  tenants: RowTenants
+  groups: RowGroups
 }
 
 // Stores keep versions up to 2^31 - 1: so a billion changes can follow any import.
@@ -96,15 +108,19 @@ const refused = (faults: Fault[]): { error: UsersError } => ({ error: validation
 export function checkRow (
   line: number,
   value: unknown,
-  fields: HostFields | null,
-  tenants: RowTenants
+  { fields, tenants, groups }: RowRules
 ): ImportRow | { error: UsersError } {
   const row = copyOf(value)
   if (row === null) return refused([{ pointer: '', code: 'type', detail: 'must be an object' }])
   const { id, createdAt, updatedAt, version, ...others } = row
-  const { tenant: named, ...ofTenant } = others
-  const body = tenants === 'none' ? others : ofTenant
+  const named = others['tenant']
+  if (tenants !== 'none') delete others['tenant']
+  const asked = groups === 'unknown' ? undefined : others[GROUPS]
+  if (groups !== 'unknown') delete others[GROUPS]
+  if (asked !== undefined && groups === 'forbidden') return { error: groupsForbidden() }
+  const body = others
   const { faults, ...own } = ownMembers(row)
+  const keys = groupKeys(asked, faults)
   const checked = checkCreate(body, fields)
   if ('faults' in checked) faults.push(...checked.faults)
   const tenantFault = tenants === 'none' ? null : rowTenantFault(named, tenants)
@@ -115,5 +131,6 @@ export function checkRow (
   const given = Object.keys(body).filter((name) => body[name] !== undefined && fields?.has(name) === true)
   const { name, email, fields: theirs, ...members } = checked
   const sent = Object.fromEntries(Object.entries(members).filter(([member]) => body[member] !== undefined))
-  return { line, ...own, name, email, fields: theirs, members, given, sent, ...(tenant !== undefined && { tenant }) }
+  const ofTenant = tenant === undefined ? {} : { tenant }
+  return { line, ...own, name, email, fields: theirs, members, given, sent, groups: keys, joins: [], ...ofTenant }
 }

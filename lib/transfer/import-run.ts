@@ -1,11 +1,10 @@
 import { UsersError } from '../core/errors.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
-import { isStorageError } from '../storage/storage-error.ts'
 import { shownId } from './dry-run-store.ts'
 import type { BatchRow } from './import-batches.ts'
 import type { FindAway, Judge, OnConflict, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
-import type { ImportStore } from './import-store.ts'
+import { type ImportStore, isFault } from './import-store.ts'
 
 /** What has become of a row. Which members it has, `status` says. */
 export type ImportResult = CreatedRow | UpdatedRow | RefusedRow
@@ -51,10 +50,6 @@ function resultOf (
   const id = shownId(status === 'created' ? made : status === 'updated' ? verdict.target.id : verdict.id)
   return { line, status, ...(id !== null && { id, ...(status === 'created' && { version }) }) }
 }
-
-/** True for what the storage itself refuses, for example by a trigger or a constraint of the host's. */
-const isFault = (error: unknown): error is UsersError =>
-  error instanceof UsersError && isStorageError(error.cause) && error.cause.code === 'fault'
 
 /** The result of a row that the storage itself refuses. */
 function faultOf (row: ImportRow, error: UsersError): ImportResult {

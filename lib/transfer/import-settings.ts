@@ -36,16 +36,20 @@ function mapParameter (table: readonly Column[]): Parameter {
   }
 }
 
-/** Declares the settings of an import as parameters. `ofTenants`: users have a tenant. */
+/**
+ * Declares the settings of an import as parameters. `ofTenants`: users have a tenant. `hasGroups`: they can be in
+ * groups.
+ */
 export function importParameters (
   fields: Pick<FieldsSchema, 'unique' | 'properties'>,
-  ofTenants: boolean
+  ofTenants: boolean,
+  hasGroups: boolean
 ): Parameters {
   return {
     onConflict: choiceParameter(CONFLICT_RULES, 'What to do with a line whose user already exists.'),
     by: choiceParameter(['email', 'id', ...fields.unique], 'The member that identifies the user of a line.'),
     dryRun: flagParameter('Write nothing; results and numbers are those of a real run.'),
-    map: mapParameter(tableColumns(fields, ofTenants)),
+    map: mapParameter(tableColumns(fields, ofTenants, hasGroups)),
     ignoreUnknown: flagParameter('Leave out columns and members that users do not have, instead of refusing them.')
   }
 }

@@ -4,16 +4,18 @@ import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { parameterFaults } from '../core/parameters.ts'
 import { NO_FIELDS } from '../fields/fields-schema.ts'
 import type { HostFields } from '../fields/host-fields.ts'
+import type { ScopeOf } from '../users/outcomes.ts'
 import type { Chunks } from './byte-records.ts'
 import { tableColumns } from './columns.ts'
 import { importOver } from './dry-run-store.ts'
 import { readMap } from './file-names.ts'
 import { fileRows, type ImportFormat, renamedRows } from './file-rows.ts'
 import { ahead, batchesOf } from './import-batches.ts'
+import { groupFinder, GROUPS } from './import-groups.ts'
 import { createJudge, type FindAway } from './import-judge.ts'
 import { batchImport, type ImportResult } from './import-run.ts'
 import { type ImportSettings, importParameters } from './import-settings.ts'
-import { awayIn, holdersIn, importInto, type ImportStoreParts } from './import-store.ts'
+import { awayIn, holdersIn, importInto, type ImportStoreParts, membersIn } from './import-store.ts'
 import type { RowTenants } from './row-tenants.ts'
 import { type SourceRows, valueRows } from './source-row.ts'
 
@@ -34,6 +36,8 @@ export interface ResultsOptions {
   mayGoOn?: () => Promise<void>
   /** False for a key that is bound to a tenant: a new user gets an id. Default true. */
   choosesIds?: boolean
+  /** False for a caller who must not change groups. Default true. */
+  changesGroups?: boolean
 }
 
 /** An import whose settings were checked. */
@@ -60,17 +64,22 @@ export interface ImportParts extends ImportStoreParts {
   tenants: Exclude<RowTenants, object>
   /** True if deleted users may be kept, whose ids nobody else can have. */
   hasTrash: boolean
+  /** True if users can be in groups. */
+  hasGroups: boolean
+  scopeOf: ScopeOf
 }
 
 /** Makes the function that opens an import. It throws UsersError alone, `validation_failed` for its settings. */
 export function createImports (parts: ImportParts) {
-  const { fields, repository, tenants: named, hasTrash } = parts
+  const { fields, repository, tenants: named, hasTrash, scopeOf } = parts
   const schema = fields?.schema ?? NO_FIELDS
-  const declared = importParameters(schema, named !== 'none')
-  const table = tableColumns(schema, named !== 'none')
+  // A field of the host's may have the name too.
+  const hasGroups = parts.hasGroups && fields?.has(GROUPS) !== true
+  const declared = importParameters(schema, named !== 'none', hasGroups)
+  const table = tableColumns(schema, named !== 'none', hasGroups)
+  const findGroups = groupFinder(repository)
 
   return (settings: ImportSettings, { priorFaults = [], tenant }: ReadCall = {}): Import => {
-    const scope = { tenant, wordsOf: fields?.searchable?.wordsOf }
     const tenants: RowTenants = tenant === undefined || named === 'none' ? named : { only: tenant }
     const findAway: FindAway = hasTrash ? awayIn(repository, tenant) : async () => null
     const { failFast = false, ...given } = settings
@@ -90,20 +99,22 @@ export function createImports (parts: ImportParts) {
       lastLine: () => lastLine,
       fileRows: (chunks, format) => fileRows(chunks, format, table, names),
       valueRows: (values) => renamedRows(valueRows(values), table, names),
-      async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true } = {}) {
+      async * results (rows, context, { mayGoOn = async () => {}, choosesIds = true, changesGroups = true } = {}) {
+        const stored = { find: holdersIn(repository, tenant), isIn: membersIn(repository) }
         const store = dryRun
-          ? await importOver(holdersIn(repository, tenant), schema.unique)
-          : importInto(parts, scope, schema.unique, context)
+          ? await importOver(stored, schema.unique)
+          : importInto(parts, stored, scopeOf({ tenant, context }), schema.unique, context)
+        const groups = !hasGroups ? 'unknown' : changesGroups ? 'allowed' : 'forbidden'
         const requests = watchForegroundRequests()
         try {
-          const judge = createJudge({ onConflict, by, choosesIds }, fields, { find: store.find, findAway })
+          const judge = createJudge({ onConflict, by, choosesIds }, fields, { ...store, findAway })
           const { isJoined } = repository
           const run = { judge, store, findAway, onConflict, failFast, choosesIds, isJoined }
           const importBatch = batchImport(run, !dryRun && !failFast)
-          for await (const batch of ahead(batchesOf(rows, fields, tenants, requests))) {
+          for await (const batch of ahead(batchesOf(rows, { fields, tenants, groups }, requests))) {
             await requests.yieldToRequests()
             await mayGoOn()
-            const { results, unlisted, goesOn } = await importBatch(batch)
+            const { results, unlisted, goesOn } = await importBatch(await findGroups(batch))
             for (const { status } of results) summary[status]++
             summary.refused += unlisted
             lastLine = batch.at(-1)?.line ?? lastLine
