@@ -10,7 +10,7 @@ import { createOutput, type Output } from './output.ts'
 /** The options that all commands have. */
 export type Common = DatabaseOptions & { json?: boolean }
 
-const URLS = 'postgres://<user>:<password>@<host>/<database> or sqlite:<path>'
+const URLS = 'postgres://<user>:<password>@<host>/<database>, mariadb:// likewise, or sqlite:<path>'
 
 /** Adds the options that all commands have. */
 export function withCommonOptions (command: Command): Command {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import { PROFILES } from '../adapters/knex/tables/profiles.ts'
+import { mariadb } from '../adapters/mariadb.ts'
 import { postgres } from '../adapters/postgres.ts'
 import { sqlite } from '../adapters/sqlite.ts'
 import { secretOf } from './environment.ts'
@@ -42,8 +43,10 @@ export function openDatabase (
   if (schema !== undefined || pooler || profile !== undefined) {
     throw new UsageError('--schema, --pooler and --profile are for PostgreSQL')
   }
+  if (/^mariadb:\/\//.test(database)) return mariadb({ connection: database, pool: { max: 2 }, ...naming })
   if (!/^sqlite:./.test(database)) {
-    throw new UsageError('the database must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')
+    throw new UsageError('the database must be postgres://<user>:<password>@<host>/<database>, mariadb:// likewise, ' +
+      'or sqlite:<path>')
   }
   const filename = database.slice('sqlite:'.length)
   if (!create && !existsSync(filename)) {

@@ -113,6 +113,11 @@ const ROOMS = [
     has: 'the conformance kit',
     uses: ['lib/core', 'lib/storage', 'adapters/memory', 'adapters/testing/users']
   },
+  {
+    room: 'adapters/knex/mariadb',
+    has: 'the store in MariaDB',
+    uses: ['lib/core', 'lib/storage', 'adapters/knex/tables', 'adapters/knex/drivers', 'adapters/knex/connection']
+  },
   { room: 'adapters/knex/tables', has: 'names and rows of the tables', uses: ['lib/core', 'lib/storage'] },
   {
     room: 'adapters/knex/drivers',
@@ -159,7 +164,7 @@ const ROOMS = [
   }
 ]
 
-const DATABASE_PACKAGES = ['knex', 'pg', 'sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite']
+const DATABASE_PACKAGES = ['knex', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3', '@photostructure/sqlite', 'node:sqlite']
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 

@@ -64,6 +64,7 @@ function beyondForm (config: Config): string[] {
   const wrong = (name: VariableName): unknown => problems.push(`${name} must be ${variables[name].description}`)
   const { DATABASE_URL: url } = config
   if (url.startsWith('postgres') && !isPostgresUrl(url)) wrong('DATABASE_URL')
+  if (url.startsWith('mariadb') && !URL.canParse(url)) wrong('DATABASE_URL')
   if (!listOf(config.TRUST_PROXY).every((each) => isIP(each) !== 0 || isNetwork(each))) wrong('TRUST_PROXY')
   if (!listOf(config.WEBHOOK_NETWORKS).every(isNetwork)) wrong('WEBHOOK_NETWORKS')
   const keys = listOf(config.API_KEYS)

@@ -1,4 +1,5 @@
 import type { Storage } from 'fastify-users'
+import { mariadb } from 'fastify-users/adapters/mariadb'
 import { memory } from 'fastify-users/adapters/memory'
 import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
@@ -27,6 +28,7 @@ export async function storageFor ({
     const { lmdb } = await import('../custom-adapter/index.ts')
     return lmdb(url.slice('lmdb:'.length))
   }
+  if (url.startsWith('mariadb:')) return mariadb({ connection: url, ...(max > 0 && { pool: { max } }) })
   return postgres({
     connection: url,
     replicas: replicas.split(/ +/).filter((each) => each !== ''),

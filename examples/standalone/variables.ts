@@ -35,8 +35,8 @@ export const variables = {
   ),
 
   DATABASE_URL: matching(
-    '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://)',
-    'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:',
+    '^(?:memory:$|sqlite:.|lmdb:.|postgres(?:ql)?://|mariadb://)',
+    'sqlite:<path>, postgres://<user>:<password>@<host>/<database>, mariadb:// likewise, lmdb:<directory> or memory:',
     'sqlite:./data/users.db'
   ),
   DATABASE_REPLICAS: matching(

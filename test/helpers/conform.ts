@@ -3,6 +3,7 @@ import { test, type Test } from 'tap'
 import { EACH_WAY } from './each-kind.ts'
 import { type CreateFor, openedForKit, runDuties, runKit, withoutTransactions } from './kit.ts'
 import { from } from './level.ts'
+import { recycledDatabases } from './mariadb.ts'
 import { copiedFiles, type Places, recycledSchemas } from './recycled.ts'
 import { pgUrl, type StoreKind, temporarySchema } from './stores.ts'
 
@@ -16,6 +17,7 @@ interface Levels {
 function placesOf (t: Test, { place, at }: StoreKind): Places | null {
   if (place === 'none') return null
   if (place === 'file') return copiedFiles(t, (path) => openedForKit(at(path)))
+  if (place === 'database') return recycledDatabases(t, (database) => openedForKit(at(database)))
   return recycledSchemas(t, (schema) => openedForKit(at(schema)), { url: pgUrl, newSchema: () => temporarySchema(t) })
 }
 

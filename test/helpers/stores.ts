@@ -51,8 +51,8 @@ export function temporarySchema (t: Test): string {
 export interface StoreKind {
   name: string
   /** What tells stores on one database apart. */
-  place: 'none' | 'file' | 'schema'
-  /** Opens the store at a path, or in a schema. */
+  place: 'none' | 'file' | 'schema' | 'database'
+  /** Opens the store at a path, or in a schema or database. */
   at (place: string): Storage
   /** A new store, empty and apart from all others. Its schema does not exist yet. */
   create(t: Test): Promise<Storage>

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, watch, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { startMariadb } from './mariadb.mjs'
 import { startPgBouncer } from './pgbouncer.mjs'
 import { startPostgres } from './postgres.mjs'
 
@@ -12,7 +13,7 @@ const START_TIMEOUT_MS = 120_000
 const POLL_MS = 10
 
 /** The environment variable that names a server which is already there. */
-const VARIABLES = { postgres: 'PG_URL', pgbouncer: 'PGBOUNCER_URL' }
+const VARIABLES = { postgres: 'PG_URL', pgbouncer: 'PGBOUNCER_URL', mariadb: 'MARIADB_URL' }
 
 function writeAnswer (directory, name, answer) {
   const partial = join(directory, `${name}.partial`)
@@ -26,7 +27,8 @@ export function serveOnDemand () {
   const started = new Map()
   const start = {
     postgres: () => process.env.PG_URL === undefined ? startPostgres() : { url: process.env.PG_URL, stop () {} },
-    pgbouncer: async () => startPgBouncer((await ensure('postgres')).url)
+    pgbouncer: async () => startPgBouncer((await ensure('postgres')).url),
+    mariadb: startMariadb
   }
   function ensure (name) {
     if (!started.has(name)) started.set(name, Promise.resolve().then(start[name]))
@@ -59,13 +61,13 @@ export function serveOnDemand () {
     },
     async stop () {
       watcher.close()
-      for (const name of ['pgbouncer', 'postgres']) await (await started.get(name)?.catch(() => {}))?.stop()
+      for (const name of ['pgbouncer', 'postgres', 'mariadb']) await (await started.get(name)?.catch(() => {}))?.stop()
       rmSync(directory, { recursive: true, force: true })
     }
   }
 }
 
-/** The URL of a shared server, `postgres` or `pgbouncer`. Starts it if no test has asked before. */
+/** The URL of a shared server, `postgres`, `pgbouncer` or `mariadb`. Starts it if no test has asked before. */
 export function sharedServerUrl (name) {
   const variable = VARIABLES[name]
   const given = process.env[variable]

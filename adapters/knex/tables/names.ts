@@ -15,6 +15,9 @@ export const KEY_CHANGES_CHANNEL = 'fastify_users_api_keys'
 /** What SQLite's trigger says that keeps a user who is in a group. */
 export const IN_A_GROUP = 'fastify-users: the user is in a group'
 
+/** What the names of all tables begin with, unless the option says something else. */
+export const DEFAULT_PREFIX = 'fastify_users_'
+
 /** What the names of unique fields' indexes begin with, after the prefix. */
 export const UNIQUE_INDEX = 'unique_'
 
@@ -107,7 +110,7 @@ export interface Names {
  */
 export function namesOf (options: NamingOptions, hasSchemas: boolean): Names {
   const given = readOptions('fastify-users: knexStorage()', namingTable, options)
-  const { tablePrefix = 'fastify_users_', schema, profile } = given
+  const { tablePrefix = DEFAULT_PREFIX, schema, profile } = given
   if (!hasSchemas && schema !== undefined) throw new TypeError('fastify-users: the option schema is for PostgreSQL')
   if (!hasSchemas && profile !== undefined) throw new TypeError('fastify-users: the option profile is for PostgreSQL')
   const bare = (name: string) => `${tablePrefix}${name}`

@@ -1,0 +1,135 @@
+// How statements reach the server through mysql2, and what its errors mean.
+
+import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
+import type { Query, Row } from './sql.ts'
+
+interface Field { string (): string | null }
+interface Connection {
+  query (
+    options: { sql: string, typeCast: (field: Field) => string | null, rowsAsArray: false, nestTables: false },
+    done: (error: unknown, result: Row[] | { affectedRows?: number }) => void
+  ): void
+  stream?: { destroy (): void }
+}
+
+const isConnection = (value: unknown): value is Connection => typeof Object(value).query === 'function'
+
+/** Closes the socket of a connection without waiting for the server. */
+export const mysql2Driver = {
+  destroySocket (connection: unknown): void {
+    if (isConnection(connection)) connection.stream?.destroy()
+  }
+}
+
+// What needs no escape under any sql_mode and in any character set of the connection.
+const PLAIN = /^[ -&(-[\]-~]*$/
+
+/** A value as SQL. Hexadecimal digits mean the same whatever a host has set on its connection. */
+function literal (value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  if (typeof value !== 'string') throw new TypeError('not a value of a statement')
+  return PLAIN.test(value) ? `_utf8mb4'${value}'` : `_utf8mb4 X'${Buffer.from(value, 'utf8').toString('hex')}'`
+}
+
+const isText = (value: unknown): boolean => typeof value !== 'string' || value.isWellFormed()
+
+/** What a unique or foreign key refuses. */
+export class Violation extends Error {
+  /** Its name; that of a foreign key ends with `_fkey`. */
+  readonly key: string
+
+  constructor (key: string) {
+    super('a key refuses the row')
+    this.key = key
+  }
+}
+
+const DUPLICATE = 1062
+const REFERENCES = [1216, 1217, 1451, 1452]
+// A deadlock, a wait for a lock that took too long, a row that has changed since the snapshot.
+const CONFLICTS = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
+// Too many connections, a refused host or user, an unknown database, a shutdown, a full disk or table, read-only, a
+// statement or connection that was ended, a node of Galera that is not ready.
+const PASSING = [
+  1021, 1040, 1044, 1045, 1047, 1049, 1053, 1114, 1129, 1130, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290,
+  1317, 1792, 1836, 1927, 1969, 3024, 4031
+]
+
+const MESSAGES: ReadonlyMap<string, string> = new Map([
+  ['ER_ACCESS_DENIED_ERROR', 'the database refuses the user or the password'],
+  ['ER_DBACCESS_DENIED_ERROR', 'the database refuses the user'],
+  ['ER_BAD_DB_ERROR', 'the database does not exist'],
+  ['ER_TABLEACCESS_DENIED_ERROR', 'the user of the database lacks a right on the tables: see docs/mariadb.md'],
+  ['ER_OPTION_PREVENTS_STATEMENT', 'the database accepts no writes: it is set to be read-only'],
+  ['ER_RECORD_FILE_FULL', 'the disk of the database is full'],
+  ['ER_DISK_FULL', 'the disk of the database is full'],
+  ['ENOTFOUND', 'the host of the database is unknown']
+])
+
+export const isConflict = (error: unknown): boolean =>
+  isStorageError(error) && CONFLICTS.includes(error.driverCode ?? '')
+
+/** True if a table is not there. */
+export const isNoTable = (error: unknown): boolean => isStorageError(error) && error.driverCode === 'ER_NO_SUCH_TABLE'
+
+const stringOf = (error: unknown, name: string): string => {
+  const value: unknown = Object(error)[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** What the driver or Knex has thrown, without its text, which may hold values. */
+export function translated (error: unknown): unknown {
+  if (isStorageError(error) || error instanceof Violation || error instanceof TypeError) return error
+  const { errno }: { errno?: unknown } = Object(error)
+  const code = stringOf(error, 'code')
+  // The last name in the message, in any language: the first one is the value.
+  const key = /['`]([^'`]+)['`]\s*$/.exec(stringOf(error, 'sqlMessage'))?.[1] ?? ''
+  if (errno === DUPLICATE) return new Violation(key.split('.').at(-1) ?? '')
+  if (typeof errno === 'number' && REFERENCES.includes(errno)) return new Violation('_fkey')
+  const isFault = typeof errno === 'number' && errno >= 1000 && !PASSING.includes(errno) && !CONFLICTS.includes(code)
+  const usual = isFault ? 'the database refused a statement' : 'the database cannot be reached or is busy'
+  const text = `${MESSAGES.get(code) ?? usual} (${code === '' ? 'no code' : code})`
+  return new StorageError(isFault ? 'fault' : 'unavailable', text, { driverCode: code })
+}
+
+/** True if the connection is of no use any more. */
+export function isLost (error: unknown): boolean {
+  return isStorageError(error) && error.code === 'unavailable' &&
+    /^(?:PROTOCOL_|E[A-Z]+$|ER_SERVER_SHUTDOWN|ER_CONNECTION_KILLED)/.test(error.driverCode ?? '') &&
+    !(error.driverCode ?? '').startsWith('ER_LOCK')
+}
+
+/** Prepares a session of our own: whatever the server's defaults are, statements mean the same. */
+export async function prepareSession (connection: unknown, lockSeconds: number, seconds: number): Promise<void> {
+  await queryOn(connection, false)("SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', " +
+    'autocommit = 1, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, completion_type = 0, ' +
+    'sql_select_limit = DEFAULT, tx_read_only = 0, innodb_lock_wait_timeout = ?, max_statement_time = ?',
+  [lockSeconds, seconds])
+}
+
+/**
+ * Makes what runs statements on a connection. `isReading`: a text that can't be stored is NULL, which equals nothing;
+ * else it is refused. `before`: is asked before each statement is sent.
+ */
+export function queryOn (connection: unknown, isReading: boolean): Query {
+  return async (sql, values = []) => {
+    if (!isConnection(connection)) throw new TypeError('fastify-users: not a connection of mysql2')
+    if (!isReading && !values.every(isText)) throw new StorageError('fault', 'a text cannot be stored unchanged')
+    let n = 0
+    const text = values.length === 0
+      ? sql
+      : sql.replaceAll('?', () => {
+        const value = values[n++]
+        return literal(isText(value) ? value : null)
+      })
+    return new Promise((resolve, reject) => {
+      connection.query({ sql: text, typeCast: (field) => field.string(), rowsAsArray: false, nestTables: false },
+        (error, result) => {
+          if (error != null) reject(translated(error))
+          else if (Array.isArray(result)) resolve({ rows: result, count: result.length })
+          else resolve({ rows: [], count: result.affectedRows ?? 0 })
+        })
+    })
+  }
+}

@@ -1,0 +1,226 @@
+// Users: what they are found by, their filters and their orders.
+
+import { sortValue, SORT_LENGTH } from '../../../lib/storage/user-order.ts'
+import type {
+  Row as StoredRow, UserFilter, UserPageRequest, UserRange, UserRecord, UserValue, Words
+} from '../../../lib/storage/storage.ts'
+import { Violation } from './driver.ts'
+import { keyOf } from './keys.ts'
+import { allOf, isBehind, isIn, listOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
+import type { Tables } from './tables.ts'
+
+export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
+
+/** A value as a key: its JSON text tells `1` from `"1"`. */
+const valueKey = (value: UserValue): string => keyOf(JSON.stringify(value))
+
+/** Fields of no other name are asked for. */
+const FILTERABLE = /^\w{1,63}$/
+
+const BOOLEAN = 1
+const NUMBER = 2
+const TEXT = 3
+
+/** A value in its place among those of all types. */
+function placed (value: UserValue): [type: number, number: number, text: string] {
+  if (typeof value === 'string') return [TEXT, 0, value]
+  return typeof value === 'number' ? [NUMBER, value, ''] : [BOOLEAN, Number(value), '']
+}
+
+async function putFields (
+  query: Query, tables: Tables, { id, tenant = '', fields }: UserRecord, isNew: boolean, unique: readonly string[]
+): Promise<void> {
+  const table = tables.of('fieldValues')
+  if (!isNew) await query(`DELETE FROM ${table} WHERE id = ?`, [id])
+  const add = (rows: readonly unknown[][]): Promise<unknown> => {
+    const { sql, values } = listOf(rows)
+    return query(`INSERT INTO ${table} (id, field, value, type, number_value, text_value, unique_in) ` +
+      `VALUES ${sql}`, values)
+  }
+  const plain: unknown[][] = []
+  for (const [field, value] of Object.entries(fields)) {
+    if (typeof value === 'object' || !FILTERABLE.test(field)) continue
+    const row = [id, field, valueKey(value), ...placed(value)]
+    if (!unique.includes(field)) plain.push([...row, null])
+    else {
+      // By itself: the database names the key, and not the field.
+      await add([[...row, tenant]]).catch((error: unknown) => {
+        throw error instanceof Violation ? new Violation(`field ${field}`) : error
+      })
+    }
+  }
+  if (plain.length > 0) await add(plain)
+}
+
+export async function putWords (
+  query: Query, tables: Tables, id: string, lists: Readonly<Record<string, Words | undefined>>, isNew = false
+): Promise<void> {
+  const given = Object.entries(lists).flatMap(([kind, words]) => words === undefined ? [] : [{ kind, words }])
+  if (given.length === 0) return
+  const table = tables.of('words')
+  const kinds = isIn('kind', given.map(({ kind }) => kind))
+  if (!isNew) await query(`DELETE FROM ${table} WHERE id = ? AND ${kinds.sql}`, [id, ...kinds.values])
+  const rows = given.flatMap(({ kind, words }) => [...new Set(words)].map((word) => [id, kind, word]))
+  if (rows.length === 0) return
+  const { sql, values } = listOf(rows)
+  await query(`INSERT INTO ${table} (id, kind, word) VALUES ${sql}`, values)
+}
+
+/** Writes what a user is found by. `unique`: the fields whose value one user of a tenant has. */
+export async function putSearched (
+  query: Query, tables: Tables, put: StoredRow<'users'>, was: StoredRow<'users'> | null, unique: readonly string[]
+): Promise<void> {
+  const { record, keys: { nameWords, emailWords, fieldWords } } = put
+  const isSame = was !== null && was.record.tenant === record.tenant &&
+    JSON.stringify(was.record.fields) === JSON.stringify(record.fields)
+  if (!isSame) await putFields(query, tables, record, was === null, unique)
+  await putWords(query, tables, record.id, { nameWords, emailWords, fieldWords }, was === null)
+}
+
+/** The columns of a user. Keys that are not given have none, and stay as they are. */
+export function userColumns ({ record, keys }: StoredRow<'users'>): Record<string, unknown> {
+  const { id, version, tenant = '', status, createdAt, updatedAt } = record
+  const { emailKey, nameKey, emailWords, nameWords, fieldWords } = keys
+  return {
+    id,
+    version,
+    tenant,
+    status,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    record: JSON.stringify(record),
+    ...(emailKey !== undefined && { email_key: emailKey }),
+    ...(nameKey !== undefined && { name_key: nameKey }),
+    ...(emailWords !== undefined && { email_words: JSON.stringify(emailWords) }),
+    ...(nameWords !== undefined && { name_words: JSON.stringify(nameWords) }),
+    ...(fieldWords !== undefined && { field_words: JSON.stringify(fieldWords) })
+  }
+}
+
+export function userRow (row: Row): StoredRow<'users'> {
+  const words = (column: string): string[] => JSON.parse(String(row[column]))
+  const keys = {
+    emailKey: String(row['email_key']),
+    nameKey: String(row['name_key']),
+    emailWords: words('email_words'),
+    nameWords: words('name_words'),
+    fieldWords: words('field_words')
+  }
+  return { record: userIn(row), keys, of: null }
+}
+
+// All words have at most 64 code points, so no word with this beginning is greater.
+const LAST = '\u{10ffff}'.repeat(64)
+
+const COMPARISONS = [['gte', '>='], ['gt', '>'], ['lte', '<='], ['lt', '<']] as const
+
+/** Makes the condition of a filter. */
+function conditions (tables: Tables) {
+  /** The condition that a field has a value for which another condition holds. */
+  const hasValue = (field: string, { sql, values }: Sql): Sql => sqlOf(
+    `EXISTS (SELECT 1 FROM ${tables.of('fieldValues')} AS v WHERE v.id = u.id AND v.field = ? AND ${sql})`,
+    field, ...values)
+
+  const hasWord = (word: string): Sql => sqlOf(
+    `EXISTS (SELECT 1 FROM ${tables.of('words')} AS w WHERE w.id = u.id AND w.word >= ? AND w.word <= ?)`,
+    word, `${word}${LAST}`)
+
+  function isWithin (range: UserRange): Sql {
+    const { of } = range
+    const bounds = COMPARISONS.flatMap(([name, comparison]) => {
+      const bound = range[name]
+      return bound === undefined ? [] : [{ comparison, bound }]
+    })
+    if (typeof of === 'string') {
+      const column = of === 'createdAt' ? 'u.created_at' : 'u.updated_at'
+      return allOf(bounds.map(({ comparison, bound }) => sqlOf(`${column} ${comparison} ?`, bound)))
+    }
+    return hasValue(of.field, allOf(bounds.map(({ comparison, bound }) => {
+      const [column, type] = typeof bound === 'string' ? ['v.text_value', TEXT] : ['v.number_value', NUMBER]
+      return sqlOf(`v.type = ? AND ${column} ${comparison} ?`, type, bound)
+    })))
+  }
+
+  return (filter: UserFilter): Sql => {
+    const { emailKey, words, fields, status, tenant, group, ids, emailKeys } = filter
+    const { anyOf = {}, exists = {}, ranges = [] } = filter
+    const anyWords = (lists: readonly Words[]): Sql => {
+      const each = lists.map((list) => allOf(list.map(hasWord)))
+      return { sql: `(${each.map(({ sql }) => sql).join(' OR ')})`, values: each.flatMap(({ values }) => values) }
+    }
+    return allOf([
+      ...emailKey === null ? [] : [sqlOf('u.email_key = ?', emailKey)],
+      ...words === null ? [] : [anyWords(words)],
+      ...status === undefined ? [] : [sqlOf('u.status = ?', status)],
+      ...tenant === undefined ? [] : [sqlOf('u.tenant = ?', tenant)],
+      ...group === undefined
+        ? []
+        : [sqlOf(`u.id IN (SELECT member FROM ${tables.of('memberships')} WHERE owner = ?)`, group)],
+      ...ids === undefined ? [] : [isIn('u.id', ids)],
+      ...emailKeys === undefined ? [] : [isIn('u.email_key', emailKeys)],
+      ...Object.entries(fields).map(([field, value]) => hasValue(field, sqlOf('v.value = ?', valueKey(value)))),
+      ...Object.entries(anyOf).map(([field, values]) => hasValue(field, isIn('v.value', values.map(valueKey)))),
+      ...Object.entries(exists).map(([field, is]) => {
+        const { sql, values } = hasValue(field, sqlOf('1 = 1'))
+        return { sql: is ? sql : `NOT ${sql}`, values }
+      }),
+      ...ranges.map(isWithin)
+    ])
+  }
+}
+
+const KEYS = { nameKey: 'u.name_key', emailKey: 'u.email_key', updatedAt: 'u.updated_at' } as const
+const BEGINNING = `SUBSTRING(s.text_value FROM 1 FOR ${SORT_LENGTH})`
+
+/** True if a filter asks for all users, or for those of a tenant. */
+export function asksForAll (filter: UserFilter): boolean {
+  const { emailKey, words, fields, tenant: _, anyOf = {}, exists = {}, ranges = [], ...others } = filter
+  return emailKey === null && words === null && ranges.length === 0 &&
+    [fields, anyOf, exists].every((each) => Object.keys(each).length === 0) &&
+    Object.values(others).every((each) => each === undefined)
+}
+
+/** Makes the selection of a page of users. Those without a value come last in both directions. */
+export function usersPages (tables: Tables) {
+  const conditionOf = conditions(tables)
+  const users = tables.of('users')
+  return (filter: UserFilter, page: UserPageRequest): Selection => {
+    const { order, limit, from, sort } = page
+    const isField = typeof sort === 'object'
+    const places = sort === undefined
+      ? ['u.id']
+      : isField ? ['s.type', 's.number_value', BEGINNING, 'u.id'] : [KEYS[sort], 'u.id']
+
+    function behind (): Sql {
+      if ('offset' in from) return sqlOf('1 = 1')
+      if ('after' in from) return isBehind(places, order, [from.after])
+      const { value, id } = from.behind
+      if (!isField) return isBehind(places, order, [value, id])
+      if (value === null) return allOf([sqlOf('s.id IS NULL'), isBehind(['u.id'], order, [id])])
+      const { sql, values } = isBehind(places, order, [...placed(value), id])
+      return { sql: `(s.id IS NULL OR ${sql})`, values }
+    }
+
+    return {
+      columns: 'u.record, u.email_key, u.name_key',
+      from: isField
+        ? sqlOf(`${users} AS u LEFT JOIN ${tables.of('fieldValues')} AS s ON s.id = u.id AND s.field = ?`, sort.field)
+        : sqlOf(`${users} AS u`),
+      where: conditionOf(filter),
+      behind: behind(),
+      by: [...isField ? [`(s.id IS ${order === 'asc' ? '' : 'NOT '}NULL)`] : [], ...places],
+      order,
+      limit,
+      offset: 'offset' in from ? from.offset : 0
+    }
+  }
+}
+
+/** The page behind the last of these rows. */
+export function pageBehind (page: UserPageRequest, last: Row): UserPageRequest {
+  const user = userIn(last)
+  const { order, limit, sort } = page
+  if (sort === undefined) return { order, limit, from: { after: user.id } }
+  const keys = { emailKey: String(last['email_key']), nameKey: String(last['name_key']) }
+  return { order, limit, sort, from: { behind: { value: sortValue({ user, keys }, sort), id: user.id } } }
+}
