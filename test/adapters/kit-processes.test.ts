@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { testStorageInProcesses } from '../../adapters/testing/index.ts'
 import { from } from '../helpers/level.ts'
+import { mariadbUrl, temporaryDatabase, withoutMariadb } from '../helpers/mariadb.ts'
 import { poorSchema } from '../helpers/poor-postgres.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
@@ -42,6 +43,13 @@ const stores: Store[] = [
     place: async (t) => poorSchema(t),
     skip: from('ci'),
     later: AS_ON_POSTGRES
+  },
+  {
+    name: 'mariadb',
+    open: opener('mariadb'),
+    place: async (t) => mariadbUrl(await temporaryDatabase(t)),
+    skip: from('ci') || withoutMariadb,
+    later: BY_THE_SERVER
   },
   { name: 'lmdb', open: opener('lmdb'), place: temporaryDirectory, skip: from('nightly') }
 ]

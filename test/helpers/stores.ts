@@ -8,6 +8,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import { inMariadb } from './mariadb.ts'
 import { programPath } from '../servers/program.mjs'
 import { sharedServerUrl } from '../servers/shared.mjs'
 import { sqliteDriver } from './sqlite.ts'
@@ -80,5 +81,10 @@ const all: readonly StoreKind[] = [
   inSchemas('postgres', (schema) => postgres({ connection: pgUrl(), schema, pool: { max: 8 } }))
 ]
 
-/** Every storage of the package, on a real database; in a run about one of them, the one that `STORE` names. */
-export const stores = all.filter(({ name }) => [undefined, name].includes(process.env['STORE']))
+/**
+ * Every storage of the package, on a real database; in a run about one of them, the one that `STORE` names. MariaDB,
+ * which not every machine has, only then.
+ */
+export const stores = process.env['STORE'] === inMariadb.name
+  ? [inMariadb]
+  : all.filter(({ name }) => [undefined, name].includes(process.env['STORE']))

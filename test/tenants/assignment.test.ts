@@ -14,6 +14,7 @@ import { withoutType } from '../helpers/fields.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { everyone, firstPage, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
+import { temporaryDatabase } from '../helpers/mariadb.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addUsers, changeUser, removeUser } from '../helpers/writes.ts'
@@ -109,7 +110,9 @@ test('names who is refused, and gives the others', async (t) => {
 
 for (const { name, place, at } of stores.filter(({ place }) => place !== 'none')) {
   test(`several callers give each user once, beside writers and compaction, on ${name}`, async (t) => {
-    const where = place === 'file' ? join(await temporaryDirectory(t), 'users.db') : temporarySchema(t)
+    const where = place === 'file'
+      ? join(await temporaryDirectory(t), 'users.db')
+      : place === 'database' ? await temporaryDatabase(t) : temporarySchema(t)
     const open = () => migrated(t, at(where))
     const [storage, one, other] = [await open(), await open(), await open()]
     await fill(storage, 500)
