@@ -9,9 +9,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { mariadb } from '../dist/adapters/mariadb.js'
 import { postgres } from '../dist/adapters/postgres.js'
 import { sqlite } from '../dist/adapters/sqlite.js'
 import { loads } from '../scripts/loads.mjs'
+import { startMariadb } from '../test/servers/mariadb.mjs'
 import { startPostgres } from '../test/servers/postgres.mjs'
 import { casesFor } from './lib/cases.mjs'
 import { dialects } from './lib/dialects.mjs'
@@ -19,7 +21,8 @@ import { requireSameAnswers, startServer } from './lib/fleet.mjs'
 import { load, smokeTest } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
 import { saveResults } from './lib/results.mjs'
-import { seedPostgres, seedSqlite } from './lib/seed.mjs'
+import { createPeople } from './lib/people.mjs'
+import { seedMariadb, seedPostgres, seedSqlite } from './lib/seed.mjs'
 import { digestOf, digestRows, ratioUncertainty, tableOf } from './lib/table.mjs'
 
 const QUICK_REQUESTS = 20
@@ -31,7 +34,10 @@ const REPEATED = ['L0', 'floor', 'ours', 'L1']
  * P1: Fastify and Knex; P2: Express and Knex; P3: Feathers; P4: Platformatic DB; P5: better-auth.
  */
 const COMPARED = {
-  postgres: ['floor', 'L1', 'P1', 'P2', 'P3', 'P4', 'P5'], sqlite: ['floor', 'L1', 'P1', 'P2', 'P3'], memory: ['L1']
+  mariadb: ['L1'],
+  postgres: ['floor', 'L1', 'P1', 'P2', 'P3', 'P4', 'P5'],
+  sqlite: ['floor', 'L1', 'P1', 'P2', 'P3'],
+  memory: ['L1']
 }
 
 const { values: given } = parseArgs({
@@ -69,6 +75,18 @@ async function seed (storage, stops) {
     await seedSqlite(places.ours, 'fastify_users_users', size, { create: false })
     await seedSqlite(places.others, 'bench_users', size, { create: true })
     return places
+  }
+  if (storage === 'mariadb') {
+    const server = await startMariadb({ durable: true })
+    if (server === undefined) throw new Error('there is no MariaDB: apt-get install mariadb-server')
+    const { url, pid, stop } = server
+    stops.push(stop)
+    const own = mariadb({ connection: url })
+    await own.open({ migrate: true })
+    await createPeople(own, size)
+    await own.close()
+    await seedMariadb(url, 'bench_users', size)
+    return { ours: url, others: url, databasePid: pid }
   }
   const { url, pid, stop } = await startPostgres({ durable: true })
   stops.push(stop)

@@ -1,12 +1,12 @@
 // L1: what an expert writes by hand: Fastify, the bare driver, prepared statements, a Map of keys, count(*) and OFFSET.
-// PLACE: postgres://…, an SQLite file, or nothing for memory, where it keeps them in Maps.
+// PLACE: postgres://…, mariadb://…, an SQLite file, or nothing for memory, where it keeps them in Maps.
 import { createHash } from 'node:crypto'
 import Fastify from 'fastify'
 import { newId } from '../lib/ids.mjs'
 import { list, listQuery, newUser, user } from '../lib/schemas.mjs'
 import { announce, envelope, KEY, listOf, PLACE, SIZE, view } from '../lib/serve.mjs'
 
-const program = PLACE === '' ? 'memory' : PLACE.startsWith('postgres:') ? 'postgres' : 'sqlite'
+const program = PLACE === '' ? 'memory' : /^(postgres|mariadb):/.exec(PLACE)?.[1] ?? 'sqlite'
 const { openStore } = await import(`./l1-${program}.mjs`)
 const store = await openStore(PLACE === '' ? Number(SIZE) : PLACE)
 const digest = (text) => createHash('sha256').update(text).digest('base64')

@@ -1,11 +1,12 @@
 // fastify-users as its users run it, with a stored key.
-// PLACE: postgres://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. KNEX: the client of a Knex
-// instance, which the storage is put on. POOLER: PostgreSQL is behind one. EVENT_LOG: with the log. TENANT: the tenant
-// that the key is bound to. SEARCHABLE: a declared field that searches read.
+// PLACE: postgres://…, mariadb://…, an SQLite file, or nothing for memory. DRIVER: the driver of SQLite. KNEX: the
+// client of a Knex instance, which the storage is put on. POOLER: PostgreSQL is behind one. EVENT_LOG: with the log.
+// TENANT: the tenant that the key is bound to. SEARCHABLE: a declared field that searches read.
 import Fastify from 'fastify'
 import knex from 'knex'
 import { knexStorage } from '../../dist/adapters/knex/index.js'
 import { memory } from '../../dist/adapters/memory/index.js'
+import { mariadb } from '../../dist/adapters/mariadb.js'
 import { postgres } from '../../dist/adapters/postgres.js'
 import { sqlite } from '../../dist/adapters/sqlite.js'
 import users from '../../dist/lib/index.js'
@@ -29,6 +30,7 @@ function openKnex () {
 function openStorage () {
   if (PLACE === '') return memory()
   if (KNEX !== undefined) return knexStorage(openKnex(), POOLER === 'true' ? { schema: 'public' } : {})
+  if (PLACE.startsWith('mariadb:')) return mariadb({ connection: PLACE })
   if (PLACE.startsWith('postgres:')) return postgres({ connection: PLACE, pooler: POOLER === 'true' })
   return sqlite({ filename: PLACE, driver: DRIVER })
 }

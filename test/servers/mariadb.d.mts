@@ -1,6 +1,7 @@
 export interface MariadbServer {
   socket: string
   url: string
+  readonly pid: number | undefined
   /** Ends it as a crash does. */
   kill: () => Promise<void>
   /** Starts it again on its data. */

@@ -75,6 +75,7 @@ export async function startMariadb ({ durable = false, more = [] } = {}) {
   return {
     socket,
     url: `mariadb://root@localhost/mysql?socketPath=${encodeURIComponent(socket)}`,
+    get pid () { return child.pid },
     kill: () => end('SIGKILL'),
     start,
     async stop () {

@@ -153,7 +153,7 @@ export function accessIn (transaction: Knex.Transaction, lock: string) {
       }
       // A deadlock in a statement of the host that nobody told: what follows would commit by itself.
       const { rows: [row] } = await send('SELECT @@in_transaction AS is_open')
-      if (row?.['is_open'] !== '1') lost.add(outermost)
+      if (Number(row?.['is_open']) !== 1) lost.add(outermost)
       return work(query)
     }).catch((error: unknown) => { throw translated(error) })
     state.last = done.catch(() => {})

@@ -3,10 +3,9 @@
 import { isStorageError, StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Query, Row } from './sql.ts'
 
-interface Field { string (): string | null }
 interface Connection {
   query (
-    options: { sql: string, typeCast: (field: Field) => string | null, rowsAsArray: false, nestTables: false },
+    options: { sql: string, typeCast: true, rowsAsArray: false, nestTables: false },
     done: (error: unknown, result: Row[] | { affectedRows?: number }) => void
   ): void
   stream?: { destroy (): void }
@@ -124,7 +123,7 @@ export function queryOn (connection: unknown, isReading: boolean): Query {
         return literal(isText(value) ? value : null)
       })
     return new Promise((resolve, reject) => {
-      connection.query({ sql: text, typeCast: (field) => field.string(), rowsAsArray: false, nestTables: false },
+      connection.query({ sql: text, typeCast: true, rowsAsArray: false, nestTables: false },
         (error, result) => {
           if (error != null) reject(translated(error))
           else if (Array.isArray(result)) resolve({ rows: result, count: result.length })

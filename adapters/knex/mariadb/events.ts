@@ -18,16 +18,17 @@ const eventIn = (row: Row): EventRecord => JSON.parse(String(row['record']))
 const columnsOf = (event: EventRecord): unknown[] =>
   [event.tenant ?? '', event.actor && keyOf(event.actor.id), JSON.stringify(event)]
 
-/** Records events behind a position. */
+/** Records events behind the last position, and moves that. */
 export async function addEvents (
-  query: Query, { of }: Tables, events: readonly EventRecord[], position: number
+  query: Query, { of }: Tables, events: readonly EventRecord[], turn: { position: number }
 ): Promise<void> {
   for (let at = 0; at < events.length; at += PART) {
     const rows = events.slice(at, at + PART).map((event, i) =>
-      [position + at + i + 1, event.id, event.type, event.subject, event.timestamp, ...columnsOf(event)])
+      [turn.position + i + 1, event.id, event.type, event.subject, event.timestamp, ...columnsOf(event)])
     const { sql, values } = listOf(rows)
     await query(`INSERT INTO ${of('events')} (position, id, type, subject, happened_at, tenant, actor, record) ` +
       `VALUES ${sql}`, values)
+    turn.position += rows.length
   }
 }
 

@@ -3,11 +3,15 @@
 import type {
   CollectionName, Outcome, Row as StoredRow, RowKey, RowsQuery, RowWrite, Unit
 } from '../../../lib/storage/storage.ts'
+import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import { Violation } from './driver.ts'
 import { addEvents, rewriteEvents } from './events.ts'
-import { allOf, isIn, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
-import { type Listed, MEMBERS, snake, type Tables } from './tables.ts'
+import { allOf, isIn, listOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
+import { COLLATION, type Listed, MEMBERS, snake, type Tables } from './tables.ts'
 import { putSearched, userColumns } from './users.ts'
+
+// Rows of one statement. Each user has some ten words beside it.
+const TOGETHER_MAX = 100
 
 /** The columns of a row of any collection but users. */
 function columnsOf (name: Listed, { record, keys, of }: StoredRow<Listed>): Record<string, unknown> {
@@ -23,36 +27,75 @@ function columnsOf (name: Listed, { record, keys, of }: StoredRow<Listed>): Reco
 }
 
 export function rowIn (row: Row) {
-  const keys = row['found_by'] == null ? null : JSON.parse(row['found_by'])
-  return { record: JSON.parse(String(row['record'])), keys, of: row['owner'] ?? null }
-}
-
-/** The condition that the row is the one that a write replaces. */
-function isStill (name: CollectionName, { record }: StoredRow<CollectionName>): Sql {
-  const { id, version, tenant = '' } = record
-  const guard = sqlOf('id = ? AND version = ? AND tenant = ?', id, version, tenant)
-  return name === 'users' ? allOf([guard, sqlOf('updated_at = ?', record.updatedAt)]) : guard
+  const textOf = (column: string): string | null => row[column] == null ? null : String(row[column])
+  const keys = textOf('found_by')
+  return { record: JSON.parse(String(row['record'])), keys: keys && JSON.parse(keys), of: textOf('owner') }
 }
 
 const NOT_THERE = '_fkey'
 
-/** Makes a write. @throws Violation also if the row is not the one that it replaces */
-async function make (query: Query, tables: Tables, write: RowWrite, uniqueFields: readonly string[]): Promise<void> {
-  const { in: name, put, was } = write
-  const table = tables.of(name)
-  const guard = was === null ? null : isStill(name, was)
-  const all = put === null ? [] : Object.entries(name === 'users' ? userColumns(put) : columnsOf(name, put))
-  const values = all.map(([, value]) => value)
-  const { count } = guard === null
-    ? await query(`INSERT INTO ${table} (${all.map(([column]) => column).join(', ')}) ` +
-      `VALUES (${all.map(() => '?').join(', ')})`, values)
-    : put === null
-      // What is of the row goes by the foreign key.
-      ? await query(`DELETE FROM ${table} WHERE ${guard.sql}`, guard.values)
-      : await query(`UPDATE ${table} SET ${all.map(([column]) => `${column} = ?`).join(', ')} WHERE ${guard.sql}`,
-        [...values, ...guard.values])
-  if (count === 0) throw new Violation(NOT_THERE)
-  if (name === 'users' && put !== null) await putSearched(query, tables, put, was, uniqueFields)
+/** What a row must have to be the one that a write replaces. */
+function guardOf (name: CollectionName, { record }: StoredRow<CollectionName>): Array<readonly [string, unknown]> {
+  const { id, version, tenant = '', updatedAt } = record
+  return [
+    ['id', id], ['version', version], ['tenant', tenant],
+    ...name === 'users' ? [['updated_at', updatedAt] as const] : []
+  ]
+}
+
+const valuesOf = ({ in: name, put }: RowWrite): Array<[string, unknown]> =>
+  put === null ? [] : Object.entries(name === 'users' ? userColumns(put) : columnsOf(name, put))
+
+const kindOf = ({ put, was }: RowWrite): 'insert' | 'update' | 'drop' =>
+  was === null ? 'insert' : put === null ? 'drop' : 'update'
+
+/** What writes have in common that can be one statement. */
+const shapeOfWrite = (write: RowWrite): string =>
+  `${write.in} ${kindOf(write)} ${valuesOf(write).map(([column]) => column).join()}`
+
+const isSameKey = (column: string, value: string): string => `${column} = ${value} COLLATE ${COLLATION}`
+
+/** The statement that makes writes of one shape. */
+function statementFor (tables: Tables, first: RowWrite, writes: readonly RowWrite[]): Sql {
+  const table = tables.of(first.in)
+  const columns = valuesOf(first).map(([column]) => column)
+  const kind = kindOf(first)
+  if (kind === 'insert') {
+    const { sql, values } = listOf(writes.map((write) => valuesOf(write).map(([, value]) => value)))
+    return { sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${sql}`, values }
+  }
+  const guards = writes.map(({ in: name, was }) => was === null ? [] : guardOf(name, was))
+  if (kind === 'drop') {
+    // What is of the row goes by the foreign key.
+    const each = guards.map((guard) => allOf(guard.map(([column, value]) => sqlOf(`${column} = ?`, value))))
+    return {
+      sql: `DELETE FROM ${table} WHERE ${each.map(({ sql }) => `(${sql})`).join(' OR ')}`,
+      values: each.flatMap(({ values }) => values)
+    }
+  }
+  const names = [...(guards[0] ?? []).map(([column]) => `was_${column}`), ...columns.map((column) => `q_${column}`)]
+  const rows = writes.map((write, i) => [...guards[i] ?? [], ...valuesOf(write)].map(([, value]) => value))
+  const selects = rows.map((row, i) => `SELECT ${row.map((_, n) => i === 0 ? `? AS ${names[n]}` : '?').join(', ')}`)
+  const holds = (guards[0] ?? []).map(([column]) => column === 'version'
+    ? `t.version = q.was_${column}`
+    : isSameKey(`t.${column}`, `q.was_${column}`))
+  return {
+    sql: `UPDATE ${table} AS t JOIN (${selects.join(' UNION ALL ')}) AS q ON ${holds.join(' AND ')} ` +
+      `SET ${columns.map((column) => `t.${column} = q.q_${column}`).join(', ')}`,
+    values: rows.flat()
+  }
+}
+
+/** Makes writes of one shape. @throws Violation also if a row is not the one that its write replaces */
+async function make (
+  query: Query, tables: Tables, writes: readonly RowWrite[], uniqueFields: readonly string[]
+): Promise<void> {
+  const [first] = writes
+  if (first === undefined) return
+  const { sql, values } = statementFor(tables, first, writes)
+  if ((await query(sql, values)).count < writes.length) throw new Violation(NOT_THERE)
+  const users = writes.flatMap((write) => write.in === 'users' && write.put !== null ? [write] : [])
+  if (users.length > 0) await putSearched(query, tables, users, uniqueFields)
 }
 
 /** What a key has refused. */
@@ -64,51 +107,89 @@ function refusalOf ({ key }: Violation): { code: 'changed' } | Omit<Outcome & { 
   return key === 'PRIMARY' || key.endsWith('_fkey') ? { code: 'changed' } : null
 }
 
-/** The users that units add to tenants, or take from them. */
-function counted (writes: readonly RowWrite[]): Map<string, number> {
+/** Counts the users that units add to tenants, or take from them. */
+async function count (query: Query, tables: Tables, units: readonly Unit[]): Promise<void> {
   const counts = new Map<string, number>()
   const add = (row: StoredRow<'users'> | null, by: number): void => {
     if (row === null) return
     const { tenant = '' } = row.record
     counts.set(tenant, (counts.get(tenant) ?? 0) + by)
   }
-  for (const write of writes) {
+  for (const write of units.flatMap(({ writes }) => writes)) {
     if (write.in !== 'users') continue
     add(write.put, 1)
     add(write.was, -1)
   }
-  return counts
+  const changes = [...counts].filter(([, users]) => users !== 0)
+  if (changes.length === 0) return
+  const { sql, values } = listOf(changes)
+  await query(`INSERT INTO ${tables.of('userCounts')} (tenant, users) VALUES ${sql} ` +
+    'ON DUPLICATE KEY UPDATE users = users + VALUES(users)', values)
 }
 
 /** What writers of units share in a transaction: the state that they have locked. */
 export interface Turn { uniqueFields: readonly string[], position: number }
 
-/** Makes a unit inside a transaction, which goes on whatever became of it. */
-export async function commitUnit (
-  query: Query, tables: Tables, { writes, events, rewrites }: Unit, turn: Turn
-): Promise<Outcome> {
+/** What units have in common that can be made together; null: this one is made by itself. */
+export const shapeOf = ({ writes, rewrites }: Unit): string | null =>
+  rewrites.length > 0 || writes.length > TOGETHER_MAX ? null : writes.map(shapeOfWrite).join('; ')
+
+/** Writes of which each list is one statement. */
+type Steps = ReadonlyArray<readonly RowWrite[]>
+
+/** The writes of units of one shape: the first of all, the second of all. */
+function stepsOf (units: readonly Unit[]): Steps {
+  const [first] = units
+  if (first === undefined || units.length > 1) {
+    return (first?.writes ?? []).map((_, i) => units.flatMap(({ writes }) => writes[i] ?? []))
+  }
+  const steps: RowWrite[][] = []
+  let shape = ''
+  for (const write of first.writes) {
+    const own = shapeOfWrite(write)
+    const last = steps.at(-1)
+    if (last !== undefined && own === shape && last.length < TOGETHER_MAX) last.push(write)
+    else steps.push([write])
+    shape = own
+  }
+  return steps
+}
+
+/**
+ * Makes units inside a transaction, which goes on whatever became of them. What is refused together, each unit tries by
+ * itself, and at last write by write.
+ */
+export async function commitUnits (
+  query: Query, tables: Tables, units: readonly Unit[], turn: Turn, steps = stepsOf(units)
+): Promise<Outcome[]> {
+  const { position } = turn
   let at = 0
   await query('SAVEPOINT fastify_users_unit')
   try {
-    for (const write of writes) {
-      await make(query, tables, write, turn.uniqueFields)
+    for (const writes of steps) {
+      await make(query, tables, writes, turn.uniqueFields)
       at++
     }
-    for (const [tenant, users] of counted(writes)) {
-      if (users === 0) continue
-      await query(`INSERT INTO ${tables.of('userCounts')} (tenant, users) VALUES (?, ?) ` +
-        'ON DUPLICATE KEY UPDATE users = users + VALUES(users)', [tenant, users])
-    }
-    await addEvents(query, tables, events, turn.position)
-    for (const each of rewrites) await rewriteEvents(query, tables, each, Infinity)
-    await query('RELEASE SAVEPOINT fastify_users_unit')
-    turn.position += events.length
-    return { code: 'ok' }
+    await count(query, tables, units)
+    await addEvents(query, tables, units.flatMap(({ events }) => events), turn)
+    for (const each of units.flatMap(({ rewrites }) => rewrites)) await rewriteEvents(query, tables, each, Infinity)
+    // The next one takes its place.
+    return units.map(() => ({ code: 'ok' }))
   } catch (error) {
+    turn.position = position
     const refusal = error instanceof Violation ? refusalOf(error) : null
-    await query('ROLLBACK TO SAVEPOINT fastify_users_unit').catch(() => {})
+    await query('ROLLBACK TO SAVEPOINT fastify_users_unit')
+    const isOfData = refusal !== null || (isStorageError(error) && error.code === 'fault')
+    if (!isOfData) throw error
+    if (units.length > 1) {
+      const outcomes: Outcome[] = []
+      for (const unit of units) outcomes.push(...await commitUnits(query, tables, [unit], turn))
+      return outcomes
+    }
+    const single = units.flatMap(({ writes }) => writes.map((write) => [write]))
+    if (single.length > steps.length) return commitUnits(query, tables, units, turn, single)
     if (refusal === null) throw error
-    return { ...refusal, at }
+    return [{ ...refusal, at }]
   }
 }
 

@@ -30,7 +30,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
         version: Number(row['schema_version']),
         compatibleFrom: Number(row['compatible_from']),
         unique: JSON.parse(String(row['unique_fields'])),
-        searchable: row['searchable'] ?? null
+        searchable: row['searchable'] == null ? null : String(row['searchable'])
       }
     } catch (error) {
       if (isNoTable(error)) return null
@@ -46,7 +46,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
   const apart = <Result>(work: (query: Query) => Promise<Result>): Promise<Result> => access.alone(async (query) => {
     const lock = `concat('fastify-users ', ${`'${name}'`}, left(sha2(database(), 256), 16))`
     const { rows: [got] } = await query(`SELECT GET_LOCK(${lock}, ${LOCK_SECONDS}) AS got`)
-    if (got?.['got'] !== '1') throw new StorageError('unavailable', 'another process migrates the tables')
+    if (Number(got?.['got']) !== 1) throw new StorageError('unavailable', 'another process migrates the tables')
     try {
       return await work(query)
     } finally {
@@ -82,7 +82,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
   const rewriteWords = (query: Query, searchable: Searchable): Promise<void> =>
     eachOtherWords(query, searchable, async (id, words) => {
       await query(`UPDATE ${of('users')} SET field_words = ? WHERE id = ?`, [JSON.stringify(words), id])
-      await putWords(query, tables, id, { fieldWords: words })
+      await putWords(query, tables, [{ id, words: { fieldWords: words } }])
     })
 
   /** Each user whose words are not those of its fields, with the right ones. */

@@ -2,6 +2,7 @@
 // commits, and keeps writers from waiting for each other crosswise. Units that wait for the turn share it.
 
 import type { Knex } from 'knex'
+import { gather } from '../../../lib/core/gather.ts'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type {
   Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserPageRequest
@@ -11,10 +12,10 @@ import { connectionsOf, isTransaction, poolOf } from '../drivers/knex-internals.
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
 import { isConflict } from './driver.ts'
 import { eventLog } from './events.ts'
-import { commitUnit, findRows, rowIn, rowsPage, type Turn } from './rows.ts'
+import { commitUnits, findRows, rowIn, rowsPage, shapeOf, type Turn } from './rows.ts'
 import { createSchema } from './schema.ts'
 import { weakSettings } from './settings.ts'
-import { ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
+import { isIn, ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
 import { type Tables, tablesOf } from './tables.ts'
 import { asksForAll, pageBehind, userIn, userRow, usersPages } from './users.ts'
 
@@ -25,6 +26,7 @@ const NAME = 'mariadb'
 const READ_PART = 1000
 // Of more units in one turn, the last ones would wait longer than a write may.
 const TOGETHER_MAX = 64
+const FOUND_TOGETHER_MAX = 32
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
 
@@ -37,6 +39,13 @@ function readsOn (
   const { of } = tables
   const usersPage = usersPages(tables)
   const read: Access['read'] = (work) => access.read(work)
+  // Callers may change their users, so each makes its own.
+  const findTogether = gather(FOUND_TOGETHER_MAX, (id: string) => id, (ids) => read(async (query) => {
+    const { sql } = isIn('id', ids)
+    const { rows } = await query(`SELECT id, record FROM ${of('users')} WHERE ${sql}`, ids)
+    const found = new Map(rows.map((row) => [String(row['id']), row]))
+    return ids.map((id) => found.get(id) ?? null)
+  }))
   return {
     find: (name, keys) => read(async (query) => {
       const rows = await findRows(query, tables, name, keys)
@@ -49,10 +58,7 @@ function readsOn (
     }),
 
     users: {
-      find: (id) => read(async (query) => {
-        const { rows: [row] } = await query(`SELECT record FROM ${of('users')} WHERE id = ?`, [id])
-        return row === undefined ? null : userIn(row)
-      }),
+      find: (id) => findTogether(id).then((row) => row === null ? null : userIn(row)),
 
       list: (filter, page) => read(async (query) => {
         const { sql, values } = ofTenant(filter.tenant)
@@ -66,7 +72,7 @@ function readsOn (
         const first = { order, limit: READ_PART, from: { offset: 0 } }
         let page: UserPageRequest | null = sort === undefined ? first : { ...first, sort }
         while (page !== null) {
-          const rows: Row[] = await readPart(query, usersPage(filter, page))
+          const rows: Row[] = await readPart(query, usersPage(filter, page, true))
           if (rows.length > 0) await onPart(rows.map(userIn))
           const last = rows.length < READ_PART ? undefined : rows.at(-1)
           page = last === undefined ? null : pageBehind(page, last)
@@ -103,7 +109,11 @@ function committing (access: Access, tables: Tables) {
     const before = Number(state?.['position'])
     const turn: Turn = { uniqueFields: JSON.parse(String(state?.['unique_fields'])), position: before }
     const outcomes: Outcome[] = []
-    for (const unit of units) outcomes.push(await commitUnit(query, tables, unit, turn))
+    for (let at = 0; at < units.length; at = outcomes.length) {
+      const shape = units.slice(at, at + 1).map(shapeOf)[0] ?? null
+      const end = units.findIndex((unit, i) => i > at && (shape === null || shapeOf(unit) !== shape))
+      outcomes.push(...await commitUnits(query, tables, units.slice(at, end === -1 ? undefined : end), turn))
+    }
     if (turn.position > before) await query(`UPDATE ${of('state')} SET position = ?`, [turn.position])
     return outcomes
   })
@@ -111,14 +121,17 @@ function committing (access: Access, tables: Tables) {
 
 /** Units that wait while others are committed are committed together. */
 function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Storage['commit'] {
-  interface Waiting { unit: Unit, resolve: (outcome: Outcome) => void, reject: (error: unknown) => void }
+  interface Waiting { unit: Unit, shape: string, resolve: (outcome: Outcome) => void, reject: (error: unknown) => void }
   const waiting: Waiting[] = []
   let isRunning = false
+  let calls = 0
 
   async function run (): Promise<void> {
     isRunning = true
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, TOGETHER_MAX)
+      const taken = waiting.splice(0, TOGETHER_MAX)
+      // Units of one call keep their order; those of others may come in any, and what is alike is written together.
+      const batch = taken.sort((a, b) => a.shape < b.shape ? -1 : a.shape > b.shape ? 1 : 0)
       try {
         const outcomes = await commit(batch.map(({ unit }) => unit))
         for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] ?? { code: 'changed', at: 0 })
@@ -141,8 +154,10 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
   }
 
   return (units) => {
+    const [first] = units
+    const shape = (units.length === 1 && first !== undefined ? shapeOf(first) : null) ?? `call ${++calls}`
     const all = Promise.all(units.map((unit) => new Promise<Outcome>((resolve, reject) => {
-      waiting.push({ unit, resolve, reject })
+      waiting.push({ unit, shape, resolve, reject })
     })))
     // What is asked for in this turn of the event loop is there by then.
     if (!isRunning) {
@@ -195,7 +210,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       warnings: () => access.read(weakSettings),
       isReadOnly: () => access.read(async (query) => {
         const { rows: [row] } = await query('SELECT @@read_only AS is_read_only')
-        return row?.['is_read_only'] !== '0'
+        return Number(row?.['is_read_only']) !== 0
       }),
       async upkeep () {}
     }

@@ -48,7 +48,10 @@ export const tablesOf = (prefix: string): Tables => ({ prefix, of: (name) => `\`
 /** The version of the tables. */
 export const SCHEMA_VERSION = 1
 
-const CHARACTERS = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin'
+/** By which texts are compared: byte by byte, trailing blanks too. */
+export const COLLATION = 'utf8mb4_nopad_bin'
+
+const CHARACTERS = `CHARACTER SET utf8mb4 COLLATE ${COLLATION}`
 const text = (length: number): string => `varchar(${length}) ${CHARACTERS}`
 const LONG = `longtext ${CHARACTERS}`
 const ID = text(100)

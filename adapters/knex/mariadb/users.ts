@@ -27,54 +27,76 @@ function placed (value: UserValue): [type: number, number: number, text: string]
   return typeof value === 'number' ? [NUMBER, value, ''] : [BOOLEAN, Number(value), '']
 }
 
+/** A write that leaves a user. */
+interface UserPut { put: StoredRow<'users'> | null, was: StoredRow<'users'> | null }
+
 async function putFields (
-  query: Query, tables: Tables, { id, tenant = '', fields }: UserRecord, isNew: boolean, unique: readonly string[]
+  query: Query, tables: Tables, writes: ReadonlyArray<{ record: UserRecord, isNew: boolean }>, unique: readonly string[]
 ): Promise<void> {
   const table = tables.of('fieldValues')
-  if (!isNew) await query(`DELETE FROM ${table} WHERE id = ?`, [id])
-  const add = (rows: readonly unknown[][]): Promise<unknown> => {
-    const { sql, values } = listOf(rows)
-    return query(`INSERT INTO ${table} (id, field, value, type, number_value, text_value, unique_in) ` +
-      `VALUES ${sql}`, values)
+  const before = isIn('id', writes.flatMap(({ record, isNew }) => isNew ? [] : [record.id]))
+  if (before.values.length > 0) await query(`DELETE FROM ${table} WHERE ${before.sql}`, before.values)
+  const rows = writes.flatMap(({ record: { id, tenant = '', fields } }) =>
+    Object.entries(fields).flatMap(([field, value]) => typeof value === 'object' || !FILTERABLE.test(field)
+      ? []
+      : [{ field, row: [id, field, valueKey(value), ...placed(value), unique.includes(field) ? tenant : null] }]))
+  // The database names the key, and not the field: of one user, each unique field is written by itself.
+  const parts = writes.length > 1
+    ? [rows]
+    : [rows.filter(({ field }) => !unique.includes(field)),
+        ...rows.filter(({ field }) => unique.includes(field)).map((row) => [row])]
+  for (const part of parts) {
+    const { sql, values } = listOf(part.map(({ row }) => row))
+    if (part.length === 0) continue
+    await query(`INSERT INTO ${table} (id, field, value, type, number_value, text_value, unique_in) ` +
+      `VALUES ${sql}`, values).catch((error: unknown) => {
+      throw error instanceof Violation ? new Violation(`field ${part[0]?.field}`) : error
+    })
   }
-  const plain: unknown[][] = []
-  for (const [field, value] of Object.entries(fields)) {
-    if (typeof value === 'object' || !FILTERABLE.test(field)) continue
-    const row = [id, field, valueKey(value), ...placed(value)]
-    if (!unique.includes(field)) plain.push([...row, null])
-    else {
-      // By itself: the database names the key, and not the field.
-      await add([[...row, tenant]]).catch((error: unknown) => {
-        throw error instanceof Violation ? new Violation(`field ${field}`) : error
-      })
-    }
-  }
-  if (plain.length > 0) await add(plain)
 }
 
+/** Writes words of users, whose kinds are the same. `isNew`: none of them has any yet. */
 export async function putWords (
-  query: Query, tables: Tables, id: string, lists: Readonly<Record<string, Words | undefined>>, isNew = false
+  query: Query, tables: Tables, users: ReadonlyArray<{ id: string, words: Readonly<Record<string, Words>> }>,
+  isNew = false
 ): Promise<void> {
-  const given = Object.entries(lists).flatMap(([kind, words]) => words === undefined ? [] : [{ kind, words }])
-  if (given.length === 0) return
   const table = tables.of('words')
-  const kinds = isIn('kind', given.map(({ kind }) => kind))
-  if (!isNew) await query(`DELETE FROM ${table} WHERE id = ? AND ${kinds.sql}`, [id, ...kinds.values])
-  const rows = given.flatMap(({ kind, words }) => [...new Set(words)].map((word) => [id, kind, word]))
+  const [first] = users
+  if (first === undefined || Object.keys(first.words).length === 0) return
+  if (!isNew) {
+    const [ids, kinds] = [isIn('id', users.map(({ id }) => id)), isIn('kind', Object.keys(first.words))]
+    await query(`DELETE FROM ${table} WHERE ${ids.sql} AND ${kinds.sql}`, [...ids.values, ...kinds.values])
+  }
+  const rows = users.flatMap(({ id, words }) => Object.entries(words).flatMap(([kind, list]) =>
+    [...new Set(list)].map((word) => [id, kind, word])))
   if (rows.length === 0) return
   const { sql, values } = listOf(rows)
   await query(`INSERT INTO ${table} (id, kind, word) VALUES ${sql}`, values)
 }
 
-/** Writes what a user is found by. `unique`: the fields whose value one user of a tenant has. */
+/** Writes what users are found by, of writes of one shape. `unique`: fields whose value one user of a tenant has. */
 export async function putSearched (
-  query: Query, tables: Tables, put: StoredRow<'users'>, was: StoredRow<'users'> | null, unique: readonly string[]
+  query: Query, tables: Tables, writes: readonly UserPut[], unique: readonly string[]
 ): Promise<void> {
-  const { record, keys: { nameWords, emailWords, fieldWords } } = put
-  const isSame = was !== null && was.record.tenant === record.tenant &&
-    JSON.stringify(was.record.fields) === JSON.stringify(record.fields)
-  if (!isSame) await putFields(query, tables, record, was === null, unique)
-  await putWords(query, tables, record.id, { nameWords, emailWords, fieldWords }, was === null)
+  const fields = writes.flatMap(({ put, was }) => {
+    const isSame = put === null || (was !== null && was.record.tenant === put.record.tenant &&
+      JSON.stringify(was.record.fields) === JSON.stringify(put.record.fields))
+    return isSame ? [] : [{ record: put.record, isNew: was === null }]
+  })
+  if (fields.length > 0) await putFields(query, tables, fields, unique)
+  const words = writes.flatMap(({ put }) => {
+    if (put === null) return []
+    const { nameWords, emailWords, fieldWords } = put.keys
+    return [{
+      id: put.record.id,
+      words: {
+        ...(nameWords !== undefined && { nameWords }),
+        ...(emailWords !== undefined && { emailWords }),
+        ...(fieldWords !== undefined && { fieldWords })
+      }
+    }]
+  })
+  await putWords(query, tables, words, writes.every(({ was }) => was === null))
 }
 
 /** The columns of a user. Keys that are not given have none, and stay as they are. */
@@ -122,8 +144,7 @@ function conditions (tables: Tables) {
     field, ...values)
 
   const hasWord = (word: string): Sql => sqlOf(
-    `EXISTS (SELECT 1 FROM ${tables.of('words')} AS w WHERE w.id = u.id AND w.word >= ? AND w.word <= ?)`,
-    word, `${word}${LAST}`)
+    `u.id IN (SELECT w.id FROM ${tables.of('words')} AS w WHERE w.word >= ? AND w.word <= ?)`, word, `${word}${LAST}`)
 
   function isWithin (range: UserRange): Sql {
     const { of } = range
@@ -184,7 +205,8 @@ export function asksForAll (filter: UserFilter): boolean {
 export function usersPages (tables: Tables) {
   const conditionOf = conditions(tables)
   const users = tables.of('users')
-  return (filter: UserFilter, page: UserPageRequest): Selection => {
+  /** `hasKeys`: the rows have what `pageBehind` needs. */
+  return (filter: UserFilter, page: UserPageRequest, hasKeys = false): Selection => {
     const { order, limit, from, sort } = page
     const isField = typeof sort === 'object'
     const places = sort === undefined
@@ -202,16 +224,17 @@ export function usersPages (tables: Tables) {
     }
 
     return {
-      columns: 'u.record, u.email_key, u.name_key',
+      columns: hasKeys ? 'u.record, u.email_key, u.name_key' : 'u.record',
       from: isField
         ? sqlOf(`${users} AS u LEFT JOIN ${tables.of('fieldValues')} AS s ON s.id = u.id AND s.field = ?`, sort.field)
-        : sqlOf(`${users} AS u`),
+        : sqlOf(`${users} AS u${filter.emailKey === null ? '' : ' FORCE INDEX (users_email_key)'}`),
       where: conditionOf(filter),
       behind: behind(),
       by: [...isField ? [`(s.id IS ${order === 'asc' ? '' : 'NOT '}NULL)`] : [], ...places],
       order,
       limit,
-      offset: 'offset' in from ? from.offset : 0
+      offset: 'offset' in from ? from.offset : 0,
+      rowsOf: users
     }
   }
 }
