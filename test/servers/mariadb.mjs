@@ -45,11 +45,12 @@ export async function startMariadb ({ durable = false, more = [] } = {}) {
   await mkdir(data)
   await chmod(directory, 0o755)
   if (uid !== undefined) for (const path of [directory, data]) await chown(path, uid, gid)
-  await run(install, ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal',
-    '--skip-test-db'], { uid, gid })
+  // The directory of the tests' own files is not the server's user's.
+  const common = ['--no-defaults', `--datadir=${data}`, `--tmpdir=${directory}`]
+  await run(install, [...common, '--auth-root-authentication-method=normal', '--skip-test-db'], { uid, gid })
   const socket = join(directory, 'socket')
   const options = [
-    '--no-defaults', `--datadir=${data}`, `--socket=${socket}`, '--skip-networking', '--max-connections=500',
+    ...common, `--socket=${socket}`, '--skip-networking', '--max-connections=500',
     `--pid-file=${join(directory, 'pid')}`, '--innodb-buffer-pool-size=128M', '--innodb-log-file-size=64M',
     ...durable ? [] : ['--innodb-flush-log-at-trx-commit=0', '--skip-innodb-doublewrite'],
     ...more

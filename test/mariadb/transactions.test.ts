@@ -1,0 +1,113 @@
+// Transactions of a host's: a deadlock, a wait for a lock and a row that has changed meanwhile are errors that say so,
+// and nothing of ours runs outside of a transaction that the database has ended.
+import { setTimeout } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { test, type Test } from 'tap'
+import { knexStorage } from '../../adapters/knex/index.ts'
+import { testApp } from '../helpers/app.ts'
+import { from } from '../helpers/level.ts'
+import { mariadbHost, temporaryDatabase, withoutMariadb } from '../helpers/mariadb.ts'
+import { until } from '../helpers/until.ts'
+
+const skip = from('ci') || withoutMariadb
+
+/** A host with users, and a table of its own with two rows. */
+async function hosted (t: Test, session: readonly string[] = []) {
+  const database = await temporaryDatabase(t)
+  const host = mariadbHost(database, {
+    pool: {
+      min: 0,
+      max: 8,
+      afterCreate (connection: { query: (sql: string, done: (error: unknown) => void) => void }, done: Function) {
+        connection.query(['SET SESSION innodb_lock_wait_timeout = 1', ...session].join(', '), (error) =>
+          done(error, connection))
+      }
+    }
+  })
+  t.teardown(() => host.destroy())
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host), eventLog: true, groups: true })
+  await host.raw('CREATE TABLE orders (id integer PRIMARY KEY, note varchar(20)) ENGINE = InnoDB')
+  await host.raw("INSERT INTO orders VALUES (1, ''), (2, '')")
+  const told: string[] = []
+  users.events.on('user.created', ({ data }) => { told.push(data.email) })
+  return { host, users, told }
+}
+
+const person = (name: string) => ({ name, email: `${name}@example.org` })
+const note = (on: Knex, id: number) => on.raw('UPDATE orders SET note = ? WHERE id = ?', ['x', id])
+
+/** Has the server end the first of two transactions by a deadlock, in a statement of the host's. */
+async function deadlock (victim: Knex.Transaction, other: Knex.Transaction): Promise<unknown> {
+  // The one that has written less is ended.
+  await other.raw("INSERT INTO orders SELECT seq, '' FROM seq_10_to_500")
+  await note(other, 1)
+  await note(victim, 2)
+  const [mine, theirs] = await Promise.allSettled([note(victim, 1), setTimeout(50).then(() => note(other, 2))])
+  if (theirs.status === 'rejected') throw theirs.reason
+  return mine.status === 'rejected' ? mine.reason : null
+}
+
+for (const catches of [false, true]) {
+  test(`a deadlock in a statement of the host${catches ? ' that it catches' : ''}`, { skip }, async (t) => {
+    const { host, users, told } = await hosted(t)
+    const [first, second] = [await host.transaction(), await host.transaction()]
+    const within = users.using(first)
+    await within.create(person('ann'))
+    // The row of all writers is free again: the other one does not write users.
+    const error: { code?: string } = Object(await deadlock(first, second))
+    t.equal(error.code, 'ER_LOCK_DEADLOCK')
+    if (catches) {
+      await t.rejects(within.create(person('ben')), { code: 'storage_unavailable' }, 'nothing runs outside of it')
+      await t.rejects(within.list(), { code: 'storage_unavailable' })
+      await first.commit()
+    } else await first.rollback()
+    await second.commit()
+    await setTimeout(50)
+    t.strictSame(told, [], 'nobody is told of what was undone')
+    t.equal((await users.list()).meta.total, 0)
+    t.strictSame((await users.events.list()).data.filter(({ type }) => type === 'user.created'), [])
+  })
+}
+
+test('who waits too long for another writer gets an error, and the transaction goes on', { skip }, async (t) => {
+  const { host, users, told } = await hosted(t)
+  const [first, second] = [await host.transaction(), await host.transaction()]
+  await users.using(first).create(person('ann'))
+  await t.rejects(users.using(second).create(person('ben')), { code: 'storage_unavailable' })
+  await first.commit()
+  await users.using(second).create(person('cay'))
+  await second.commit()
+  await until('both are told', async () => told.length === 2)
+  t.strictSame(told, ['ann@example.org', 'cay@example.org'])
+})
+
+test('under REPEATABLE READ with innodb_snapshot_isolation a writer in between is a conflict', { skip }, async (t) => {
+  const { host, users } = await hosted(t, ['innodb_snapshot_isolation = 1'])
+  const transaction = await host.transaction()
+  t.equal((await users.using(transaction).list()).meta.total, 0)
+  await users.create(person('ann'))
+  await t.rejects(users.using(transaction).create(person('ben')), { code: 'storage_unavailable' })
+  await transaction.rollback()
+  const again = await host.transaction({ isolationLevel: 'read committed' })
+  t.equal((await users.using(again).list()).meta.total, 1)
+  await users.create(person('cay'))
+  await users.using(again).create(person('dan'))
+  await again.commit()
+  t.equal((await users.list()).meta.total, 3)
+})
+
+test('a deadlock in a write of ours ends the transaction', { skip }, async (t) => {
+  const { host, users } = await hosted(t)
+  const [first, second] = [await host.transaction(), await host.transaction()]
+  await first.raw("INSERT INTO orders SELECT seq, '' FROM seq_10_to_500")
+  await users.using(first).create(person('ann'))
+  await note(second, 1)
+  const waits = Promise.resolve(note(first, 1))
+  await setTimeout(50)
+  await t.rejects(users.using(second).create(person('ben')), { code: 'storage_unavailable' })
+  await t.rejects(users.using(second).create(person('cay')), { code: 'storage_unavailable' }, 'it has ended')
+  await waits
+  await second.rollback()
+  await first.commit()
+  t.equal((await users.list()).meta.total, 1)
+})
