@@ -59,7 +59,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['ER_ACCESS_DENIED_ERROR', 'the database refuses the user or the password'],
   ['ER_DBACCESS_DENIED_ERROR', 'the database refuses the user'],
   ['ER_BAD_DB_ERROR', 'the database does not exist'],
-  ['ER_TABLEACCESS_DENIED_ERROR', 'the user of the database lacks a right on the tables: see docs/mariadb.md'],
+  ['ER_TABLEACCESS_DENIED_ERROR', 'the user of the database lacks a right on the tables: see docs/storages.md'],
   ['ER_OPTION_PREVENTS_STATEMENT', 'the database accepts no writes: it is set to be read-only'],
   ['ER_RECORD_FILE_FULL', 'the disk of the database is full'],
   ['ER_DISK_FULL', 'the disk of the database is full'],

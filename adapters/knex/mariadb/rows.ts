@@ -178,7 +178,10 @@ export async function commitUnits (
   } catch (error) {
     turn.position = position
     const refusal = error instanceof Violation ? refusalOf(error) : null
-    await query('ROLLBACK TO SAVEPOINT fastify_users_unit')
+    // After a deadlock, or a conflict of nodes, there is none any more.
+    await query('ROLLBACK TO SAVEPOINT fastify_users_unit').catch((failure: unknown) => {
+      throw isStorageError(error) ? error : failure
+    })
     const isOfData = refusal !== null || (isStorageError(error) && error.code === 'fault')
     if (!isOfData) throw error
     if (units.length > 1) {
