@@ -34,7 +34,9 @@ export type Authenticate = AuthenticateOn<FastifyRequest>
 
 /** Every option of the plugin. */
 export const optionTable = {
-  /** Where users are kept: `memory()`, `sqlite()`, `postgres()`, `knexStorage()`, or a store of your own. */
+  /**
+   * Where users are kept: `memory()`, `sqlite()`, `postgres()`, `mariadb()`, `knexStorage()`, or a store of your own.
+   */
   storage,
   /** Path of the routes; prefixes of outer scopes come before it. */
   prefix: converted<string, string>((given = '/v1') => given.replace(/\/+$/, ''), {
