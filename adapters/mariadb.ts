@@ -4,7 +4,7 @@ import { Type } from '../lib/core/typebox.ts'
 import { silentLogger } from './knex/drivers/knex-internals.ts'
 import type { KnexStorage } from './knex/knex-storage.ts'
 import { DEFAULT_PREFIX, prefixOption } from './knex/tables/names.ts'
-import { prepareSession } from './knex/mariadb/driver.ts'
+import { mysql2Driver, prepareSession } from './knex/mariadb/driver.ts'
 import { mariadbOnKnex } from './knex/mariadb/store.ts'
 
 const CONNECT_TIMEOUT_MS = 2500
@@ -66,7 +66,11 @@ export function mariadb (given: MariadbOptions): KnexStorage {
       afterCreate (created: unknown, done: (error: unknown, connection: unknown) => void) {
         const lockSeconds = Math.max(1, Math.round(LOCK_SHARE * statementTimeoutMs / 1000))
         prepareSession(created, statementTimeoutMs === 0 ? 50 : lockSeconds, statementTimeoutMs / 1000)
-          .then(() => done(null, created), (error) => done(error, created))
+          .then(() => done(null, created), (error) => {
+            // Knex closes none that it could not prepare.
+            mysql2Driver.destroySocket(created)
+            done(error, created)
+          })
       }
     },
     log: silentLogger

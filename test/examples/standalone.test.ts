@@ -127,7 +127,8 @@ test('a wrong configuration: prints what is wrong and exits with 1', async (t) =
   t.equal(await service.exitCode(), 1)
   t.equal(service.stderr(), `The configuration is wrong:
   HOST must be a host name or address to listen on
-  DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, lmdb:<directory> or memory:
+  DATABASE_URL must be sqlite:<path>, postgres://<user>:<password>@<host>/<database>, mariadb:// likewise, \
+lmdb:<directory> or memory:
   DATABASE_POOLER must be true or false
 `)
   const unreachable = startService(t, cwd, { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/x' })

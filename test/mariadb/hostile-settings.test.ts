@@ -3,6 +3,7 @@
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { mariadb } from '../../adapters/mariadb.ts'
+import { testApp } from '../helpers/app.ts'
 import { EACH_WAY } from '../helpers/each-kind.ts'
 import { type CreateFor, isOfTransactions, openedForKit, runDuties, transactionsOf } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
@@ -78,6 +79,7 @@ const unfit: ReadonlyArray<[statement: string, message: RegExp]> = [
   [set('sql_mode', "'ORACLE,STRICT_ALL_TABLES'"), /^sql_mode has ORACLE/],
   [set('sql_mode', "'EMPTY_STRING_IS_NULL,STRICT_ALL_TABLES'"), /^sql_mode has EMPTY_STRING_IS_NULL/],
   ['SET NAMES latin1', /^character_set_results is another one/],
+  [set('tx_isolation', "'READ-UNCOMMITTED'"), /^tx_isolation is READ-UNCOMMITTED/],
   [set('autocommit', '0'), /^autocommit is off/],
   [set('foreign_key_checks', '0'), /^foreign_key_checks is off/],
   [set('unique_checks', '0'), /^unique_checks is off/],
@@ -93,6 +95,18 @@ async function refusal (t: Test, database: string, statement: string): Promise<s
   t.teardown(() => host.destroy())
   return knexStorage(host).open().then(() => 'opened', ({ code, message }) => `${code}: ${message}`)
 }
+
+test('what is refused is told in any language of the server', { skip: from('ci') || withoutMariadb }, async (t) => {
+  const database = await temporaryDatabase(t)
+  const person = { name: 'Ann', email: 'ann@example.org' }
+  for (const language of ['en_US', 'de_DE', 'cs_CZ', 'hu_HU', 'ja_JP', 'sk_SK']) {
+    const host = hostWith(database, [set('lc_messages', `'${language}'`)])
+    t.teardown(() => host.destroy())
+    const { app: { users } } = await testApp(t, { storage: knexStorage(host) })
+    if (language === 'en_US') await users.create(person)
+    await t.rejects(users.create(person), { code: 'email_taken' }, language)
+  }
+})
 
 test('what a store can’t work with', { skip: from('ci') || withoutMariadb }, async (t) => {
   const database = await temporaryDatabase(t)

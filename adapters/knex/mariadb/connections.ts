@@ -12,8 +12,11 @@ import type { Query } from './sql.ts'
 /** How a store reaches the database. */
 export interface Access {
   read<Result> (work: (query: Query) => Promise<Result>): Promise<Result>
-  /** One transaction, with the row of all writers locked: nothing of ours comes between what it reads and writes. */
-  write<Result> (work: (query: Query) => Promise<Result>): Promise<Result>
+  /**
+   * One transaction, with the row of all writers locked: nothing of ours comes between what it reads and writes.
+   * `extraMs`: how much longer than usual it may take.
+   */
+  write<Result> (work: (query: Query) => Promise<Result>, extraMs?: number): Promise<Result>
 }
 
 /** Milliseconds that work on a pool of our own waits for a connection, and may take; Infinity: a host's pool. */
@@ -22,6 +25,7 @@ export interface Limits { wait: number, total: number }
 const CONCURRENT_SNAPSHOTS = 2
 const SNAPSHOT_STATEMENT_MS = 60_000
 const CLOSE_MS = 2000
+const LONG_LOCK_SECONDS = 86_400
 
 /** `lock`: the statement that each writer begins with. */
 export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
@@ -46,8 +50,10 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
     }
   }
 
-  const transaction = <Result>(work: (query: Query) => Promise<Result>, limit = total): Promise<Result> =>
-    on(false, async (query, connection) => {
+  type Work<Result> = (query: Query, connection: unknown) => Promise<Result>
+
+  const inTransaction = <Result>(work: (query: Query) => Promise<Result>): Work<Result> =>
+    async (query, connection) => {
       await query('START TRANSACTION')
       try {
         const result = await work(query)
@@ -57,21 +63,38 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
         await query('ROLLBACK').catch(() => discard(connection))
         throw error
       }
-    }, limit)
+    }
+
+  const transaction = <Result>(work: (query: Query) => Promise<Result>, limit: number): Promise<Result> =>
+    on(false, inTransaction(work), limit)
+
+  /** Lifts the server's limits of a session while work runs. How long a host waits for locks is for the host to say. */
+  const lifted = <Result>(work: Work<Result>): Work<Result> => async (query, connection) => {
+    const { rows: [row] } = await query('SELECT @@max_statement_time AS seconds, @@innodb_lock_wait_timeout AS locks')
+    const [seconds, locks] = [Number(row?.['seconds']), Number(row?.['locks'])]
+    const set = (statement: number, lock: number) =>
+      query('SET SESSION max_statement_time = ?, innodb_lock_wait_timeout = ?', [statement, lock])
+    await set(0, total === Infinity ? locks : LONG_LOCK_SECONDS)
+    try {
+      return await work(query, connection)
+    } finally {
+      await set(seconds, locks).catch(() => discard(connection))
+    }
+  }
 
   return {
     read: (work) => on(true, work),
-    write: (work) => transaction(async (query) => {
+    write: (work, extraMs = 0) => transaction(async (query) => {
       await query(lock)
       return work(query)
-    }),
+    }, total + extraMs),
     /** One transaction of any length. */
-    long: <Result>(work: (query: Query) => Promise<Result>) => transaction(async (query) => {
+    long: <Result>(work: (query: Query) => Promise<Result>) => on(false, lifted(inTransaction(async (query) => {
       await query(lock)
       return work(query)
-    }, Infinity),
+    })), Infinity),
     /** Work on one connection, of any length, outside of a transaction. */
-    alone: <Result>(work: (query: Query) => Promise<Result>) => on(false, work, Infinity),
+    alone: <Result>(work: (query: Query) => Promise<Result>) => on(false, lifted(work), Infinity),
     /** Reads one snapshot on a connection of its own, since it may take long. */
     async snapshot (work: (query: Query) => Promise<void>): Promise<void> {
       const closed = (): StorageError => new StorageError('unavailable', 'the storage is closed')
@@ -88,6 +111,7 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
           const send = queryOn(connection, true)
           const query: Query = (sql, values) =>
             withDeadline(send(sql, values), mysql2Driver, connection, performance.now() + SNAPSHOT_STATEMENT_MS)
+          await query('SET SESSION max_statement_time = 0')
           await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
           await query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
           await work(query)
@@ -110,7 +134,7 @@ const OVER = 'the transaction is over'
 // What may have rolled a host's transaction back: then what follows commits by itself.
 const ROLLS_BACK = ['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_XA_RBDEADLOCK']
 const lost = new WeakSet<Knex.Transaction>()
-const watched = new WeakSet<Knex.Transaction>()
+const heard = new WeakSet<Knex.Transaction>()
 
 /** Access inside a transaction of the host's. */
 export function accessIn (transaction: Knex.Transaction, lock: string) {
@@ -119,8 +143,8 @@ export function accessIn (transaction: Knex.Transaction, lock: string) {
   let outermost = transaction
   while (outermost.parentTransaction !== undefined) outermost = outermost.parentTransaction
   const watch = { committed: () => !lost.has(outermost), stop () {} }
-  if (!watched.has(outermost)) {
-    watched.add(outermost)
+  if (!heard.has(outermost)) {
+    heard.add(outermost)
     outermost.on('query-error', (error: unknown) => {
       if (ROLLS_BACK.includes(String(Object(error).code))) lost.add(outermost)
     })
@@ -141,18 +165,19 @@ export function accessIn (transaction: Knex.Transaction, lock: string) {
       const connection = await client.acquireConnection()
       state.runsOn(connection, { keepOrder () {}, watchCommit: () => watch })
       const send = queryOn(connection, isReading)
+      const watched: Query = (sql, values) => send(sql, values).catch((error: unknown) => {
+        if (ROLLS_BACK.includes(String(Object(error).driverCode))) lost.add(outermost)
+        throw error
+      })
       const query: Query = async (sql, values) => {
         requireOpen()
-        const answer = await send(sql, values).catch((error: unknown) => {
-          if (ROLLS_BACK.includes(String(Object(error).driverCode))) lost.add(outermost)
-          throw error
-        })
+        const answer = await watched(sql, values)
         requireOpen()
         slot = state.slotAfter(slot)
         return answer
       }
       // A deadlock in a statement of the host that nobody told: what follows would commit by itself.
-      const { rows: [row] } = await send('SELECT @@in_transaction AS is_open')
+      const { rows: [row] } = await watched('SELECT @@in_transaction AS is_open')
       if (Number(row?.['is_open']) !== 1) lost.add(outermost)
       return work(query)
     }).catch((error: unknown) => { throw translated(error) })

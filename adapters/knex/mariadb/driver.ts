@@ -35,14 +35,24 @@ const isText = (value: unknown): boolean => typeof value !== 'string' || value.i
 
 /** What a unique or foreign key refuses. */
 export class Violation extends Error {
-  /** Its name; that of a foreign key ends with `_fkey`. */
+  readonly code: string
+  /** The name of the key. */
   readonly key: string
 
-  constructor (key: string) {
+  constructor (code: string, key: string) {
     super('a key refuses the row')
+    this.code = code
     this.key = key
   }
+
+  /** As an error of the storage, where the key is none of ours. */
+  toStorageError (): StorageError {
+    const text = `the database refused a statement (${this.code}, constraint ${this.key})`
+    return new StorageError('fault', text, { driverCode: this.code })
+  }
 }
+
+const IDLE_SECONDS = 15
 
 const DUPLICATE = 1062
 const REFERENCES = [1216, 1217, 1451, 1452]
@@ -63,6 +73,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['ER_OPTION_PREVENTS_STATEMENT', 'the database accepts no writes: it is set to be read-only'],
   ['ER_RECORD_FILE_FULL', 'the disk of the database is full'],
   ['ER_DISK_FULL', 'the disk of the database is full'],
+  ['ER_UNKNOWN_SYSTEM_VARIABLE', 'the server is not MariaDB, or is too old: 10.11 is needed'],
   ['ENOTFOUND', 'the host of the database is unknown']
 ])
 
@@ -82,10 +93,12 @@ export function translated (error: unknown): unknown {
   if (isStorageError(error) || error instanceof Violation || error instanceof TypeError) return error
   const { errno }: { errno?: unknown } = Object(error)
   const code = stringOf(error, 'code')
+  const message = stringOf(error, 'sqlMessage')
   // The last name in the message, in any language: the first one is the value.
-  const key = /['`]([^'`]+)['`]\s*$/.exec(stringOf(error, 'sqlMessage'))?.[1] ?? ''
-  if (errno === DUPLICATE) return new Violation(key.split('.').at(-1) ?? '')
-  if (typeof errno === 'number' && REFERENCES.includes(errno)) return new Violation('_fkey')
+  if (errno === DUPLICATE) return new Violation(code, /^.*['`](?:[^'`]*\.)?([^'`]+)['`]/s.exec(message)?.[1] ?? '')
+  if (typeof errno === 'number' && REFERENCES.includes(errno)) {
+    return new Violation(code, /CONSTRAINT [`"]([^`"]+)[`"]/.exec(message)?.[1] ?? '')
+  }
   const isFault = typeof errno === 'number' && errno >= 1000 && !PASSING.includes(errno) && !CONFLICTS.includes(code)
   const usual = isFault ? 'the database refused a statement' : 'the database cannot be reached or is busy'
   const text = `${MESSAGES.get(code) ?? usual} (${code === '' ? 'no code' : code})`
@@ -99,12 +112,17 @@ export function isLost (error: unknown): boolean {
     !(error.driverCode ?? '').startsWith('ER_LOCK')
 }
 
-/** Prepares a session of our own: whatever the server's defaults are, statements mean the same. */
+/**
+ * Prepares a session of our own: whatever the server's defaults are, statements mean the same. A client that vanishes
+ * in a transaction holds up all writers until the server ends it.
+ */
 export async function prepareSession (connection: unknown, lockSeconds: number, seconds: number): Promise<void> {
-  await queryOn(connection, false)("SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', " +
+  const query = queryOn(connection, false)
+  await query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+  await query("SET SESSION lc_messages = 'en_US', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', " +
     'autocommit = 1, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, completion_type = 0, ' +
-    'sql_select_limit = DEFAULT, tx_read_only = 0, innodb_lock_wait_timeout = ?, max_statement_time = ?',
-  [lockSeconds, seconds])
+    'sql_select_limit = DEFAULT, tx_read_only = 0, innodb_lock_wait_timeout = ?, max_statement_time = ?, ' +
+    'idle_write_transaction_timeout = ?', [lockSeconds, seconds, IDLE_SECONDS])
 }
 
 /**

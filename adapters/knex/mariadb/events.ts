@@ -6,11 +6,14 @@ import type { EventLog, EventRecord, EventsRequest, Rewrite } from '../../../lib
 import type { Access } from './connections.ts'
 import { keyOf } from './keys.ts'
 import {
-  allOf, isIn, listOf, ofTenant, type Query, readPage, readPart, type Row, type Selection, type Sql, sqlOf
+  allOf, isIn, listOf, ofTenant, partsOf, type Query, readPage, readPart, type Row, type Selection, type Sql, sqlOf
 } from './sql.ts'
 import type { Tables } from './tables.ts'
 
 const PART = 1000
+
+/** Milliseconds that a write may take longer for events that are written anew. */
+export const REWRITE_MS = 60_000
 
 const eventIn = (row: Row): EventRecord => JSON.parse(String(row['record']))
 
@@ -18,17 +21,19 @@ const eventIn = (row: Row): EventRecord => JSON.parse(String(row['record']))
 const columnsOf = (event: EventRecord): unknown[] =>
   [event.tenant ?? '', event.actor && keyOf(event.actor.id), JSON.stringify(event)]
 
-/** Records events behind the last position, and moves that. */
+const COLUMNS = 'position, id, type, subject, happened_at, tenant, actor, record'
+
+const rowOf = (event: EventRecord, position: number): unknown[] =>
+  [position, event.id, event.type, event.subject, event.timestamp, ...columnsOf(event)]
+
+/** Records events behind a position, which was moved for them already. */
 export async function addEvents (
-  query: Query, { of }: Tables, events: readonly EventRecord[], turn: { position: number }
+  query: Query, { of }: Tables, events: readonly EventRecord[], position: number
 ): Promise<void> {
-  for (let at = 0; at < events.length; at += PART) {
-    const rows = events.slice(at, at + PART).map((event, i) =>
-      [turn.position + i + 1, event.id, event.type, event.subject, event.timestamp, ...columnsOf(event)])
-    const { sql, values } = listOf(rows)
-    await query(`INSERT INTO ${of('events')} (position, id, type, subject, happened_at, tenant, actor, record) ` +
-      `VALUES ${sql}`, values)
-    turn.position += rows.length
+  const rows = events.map((event, i) => rowOf(event, position + i + 1))
+  for (const part of partsOf(rows, (row) => row)) {
+    const { sql, values } = listOf(part)
+    await query(`INSERT INTO ${of('events')} (${COLUMNS}) VALUES ${sql}`, values)
   }
 }
 
@@ -42,13 +47,17 @@ export async function rewriteEvents (
   for (let last = 0; count < limit;) {
     const { rows } = await query(`SELECT position, record FROM ${table('events')} WHERE ${column} = ? ` +
       'AND position > ? ORDER BY position LIMIT ? FOR UPDATE', [text, last, PART])
-    for (const row of rows) {
+    const changed = rows.flatMap((row) => {
       const before = eventIn(row)
       const after = count < limit ? make(before) : before
-      if (after === before) continue
-      await query(`UPDATE ${table('events')} SET tenant = ?, actor = ?, record = ? WHERE position = ?`,
-        [...columnsOf(after), Number(row['position'])])
+      if (after === before) return []
       count++
+      return [rowOf(after, Number(row['position']))]
+    })
+    for (const part of partsOf(changed, (row) => row)) {
+      const { sql, values } = listOf(part)
+      await query(`INSERT INTO ${table('events')} (${COLUMNS}) VALUES ${sql} ON DUPLICATE KEY UPDATE ` +
+        'tenant = VALUES(tenant), actor = VALUES(actor), record = VALUES(record)', values)
     }
     if (rows.length < PART) break
     last = Number(rows.at(-1)?.['position'])
@@ -131,7 +140,7 @@ export function eventLog (access: Access, tables: Tables): EventLog {
       return (await lastOf(query, allOf([ofTenant(tenant), ...where])))?.id ?? null
     }),
 
-    rewrite: (rewrite, limit) => access.write((query) => rewriteEvents(query, tables, rewrite, limit)),
+    rewrite: (rewrite, limit) => access.write((query) => rewriteEvents(query, tables, rewrite, limit), REWRITE_MS),
 
     prune: (before, limit) => access.write(async (query) => {
       const { rows } = await query(`SELECT record FROM ${events} ORDER BY position LIMIT ? FOR UPDATE`, [limit + 1])
@@ -146,7 +155,7 @@ export function eventLog (access: Access, tables: Tables): EventLog {
       const pruned = afterPruning(JSON.parse(String(row?.['pruned'])), gone)
       await query(`UPDATE ${state} SET pruned = ?`, [JSON.stringify(pruned)])
       return gone.length
-    }),
+    }, REWRITE_MS),
 
     pruned: () => read(async (query) => {
       const { rows: [row] } = await query(`SELECT pruned FROM ${state}`)

@@ -6,7 +6,7 @@ import type {
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import { Violation } from './driver.ts'
 import { addEvents, rewriteEvents } from './events.ts'
-import { allOf, isIn, listOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
+import { allOf, isIn, listOf, partsOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
 import { COLLATION, type Listed, MEMBERS, snake, type Tables } from './tables.ts'
 import { putSearched, userColumns } from './users.ts'
 
@@ -32,7 +32,8 @@ export function rowIn (row: Row) {
   return { record: JSON.parse(String(row['record'])), keys: keys && JSON.parse(keys), of: textOf('owner') }
 }
 
-const NOT_THERE = '_fkey'
+/** The row is not the one that a write replaces. */
+class NotThere extends Error {}
 
 /** What a row must have to be the one that a write replaces. */
 function guardOf (name: CollectionName, { record }: StoredRow<CollectionName>): Array<readonly [string, unknown]> {
@@ -86,25 +87,33 @@ function statementFor (tables: Tables, first: RowWrite, writes: readonly RowWrit
   }
 }
 
-/** Makes writes of one shape. @throws Violation also if a row is not the one that its write replaces */
+/** Makes writes of one shape. @throws NotThere, Violation */
 async function make (
   query: Query, tables: Tables, writes: readonly RowWrite[], uniqueFields: readonly string[]
 ): Promise<void> {
-  const [first] = writes
-  if (first === undefined) return
-  const { sql, values } = statementFor(tables, first, writes)
-  if ((await query(sql, values)).count < writes.length) throw new Violation(NOT_THERE)
+  for (const part of partsOf(writes, (write) => valuesOf(write).map(([, value]) => value), TOGETHER_MAX)) {
+    const [first] = part
+    if (first === undefined) continue
+    const { sql, values } = statementFor(tables, first, part)
+    if ((await query(sql, values)).count < part.length) throw new NotThere()
+  }
   const users = writes.flatMap((write) => write.in === 'users' && write.put !== null ? [write] : [])
   if (users.length > 0) await putSearched(query, tables, users, uniqueFields)
 }
 
-/** What a key has refused. */
-function refusalOf ({ key }: Violation): { code: 'changed' } | Omit<Outcome & { code: 'taken' }, 'at'> | null {
+type Refusal = { code: 'changed' } | Omit<Outcome & { code: 'taken' }, 'at'>
+
+/** What an error says of a write; null: it is no refusal of ours. */
+function refusalOf (error: unknown, { prefix }: Tables): Refusal | null {
+  if (error instanceof NotThere) return { code: 'changed' }
+  if (!(error instanceof Violation)) return null
+  const { key } = error
   if (key === 'users_email') return { code: 'taken', member: 'emailKey' }
   if (key === 'api_keys_start') return { code: 'taken', member: 'start' }
   if (key === 'user_groups_name') return { code: 'taken', member: 'nameKey' }
   if (key.startsWith('field ')) return { code: 'taken', member: { field: key.slice('field '.length) } }
-  return key === 'PRIMARY' || key.endsWith('_fkey') ? { code: 'changed' } : null
+  // A key of the host's may have any other name.
+  return key === 'PRIMARY' || (key.startsWith(prefix) && key.endsWith('_fkey')) ? { code: 'changed' } : null
 }
 
 /** Counts the users that units add to tenants, or take from them. */
@@ -163,27 +172,33 @@ export async function commitUnits (
   query: Query, tables: Tables, units: readonly Unit[], turn: Turn, steps = stepsOf(units)
 ): Promise<Outcome[]> {
   const { position } = turn
+  const events = units.flatMap((unit) => unit.events)
   let at = 0
   await query('SAVEPOINT fastify_users_unit')
   try {
+    // First, so that a transaction which a host commits too early leaves a gap, and no place twice.
+    if (events.length > 0) {
+      turn.position += events.length
+      await query(`UPDATE ${tables.of('state')} SET position = ?`, [turn.position])
+    }
+    await count(query, tables, units)
     for (const writes of steps) {
       await make(query, tables, writes, turn.uniqueFields)
       at++
     }
-    await count(query, tables, units)
-    await addEvents(query, tables, units.flatMap(({ events }) => events), turn)
+    await addEvents(query, tables, events, position)
     for (const each of units.flatMap(({ rewrites }) => rewrites)) await rewriteEvents(query, tables, each, Infinity)
-    // The next one takes its place.
+    // The next savepoint takes the place of this one.
     return units.map(() => ({ code: 'ok' }))
-  } catch (error) {
+  } catch (thrown) {
     turn.position = position
-    const refusal = error instanceof Violation ? refusalOf(error) : null
+    const refusal = refusalOf(thrown, tables)
+    const error = refusal === null && thrown instanceof Violation ? thrown.toStorageError() : thrown
     // After a deadlock, or a conflict of nodes, there is none any more.
     await query('ROLLBACK TO SAVEPOINT fastify_users_unit').catch((failure: unknown) => {
       throw isStorageError(error) ? error : failure
     })
-    const isOfData = refusal !== null || (isStorageError(error) && error.code === 'fault')
-    if (!isOfData) throw error
+    if (isStorageError(error) && error.code === 'unavailable') throw error
     if (units.length > 1) {
       const outcomes: Outcome[] = []
       for (const unit of units) outcomes.push(...await commitUnits(query, tables, [unit], turn))

@@ -23,6 +23,8 @@ const UNFIT: ReadonlyArray<[name: string, isUnfit: IsUnfit, message: string]> = 
     'has EMPTY_STRING_IS_NULL, and an empty text is a value: take it out'],
   ['character_set_results', (value) => value !== 'utf8mb4',
     'is another one, so texts would be lost: connect with the charset utf8mb4'],
+  ['tx_isolation', (value) => value === 'READ-UNCOMMITTED',
+    'is READ-UNCOMMITTED, so reads would see what is rolled back: take another one'],
   ['autocommit', isOff, 'is off for the connection, so reads would see an old snapshot: switch it on'],
   ['innodb_rollback_on_timeout', isOn,
     'is on, so a wait for a lock would end a transaction unnoticed: switch it off'],

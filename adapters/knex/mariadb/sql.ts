@@ -25,6 +25,30 @@ export const ofTenant = (tenant: string | undefined): Sql =>
 export const listOf = (rows: ReadonlyArray<readonly unknown[]>): Sql =>
   ({ sql: rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', '), values: rows.flat() })
 
+// Characters of the values of one statement. Written as hexadecimal digits they are twice as many, and a server takes
+// at least 4 MiB.
+const CHARACTERS_MAX = 1_000_000
+
+/** Rows of values, divided so that each part fits a statement. */
+export function partsOf<Item> (
+  items: readonly Item[], valuesOf: (item: Item) => readonly unknown[], most = 1000
+): Item[][] {
+  const parts: Item[][] = []
+  let size = 0
+  for (const item of items) {
+    const own = valuesOf(item).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+    const last = parts.at(-1)
+    if (last === undefined || last.length >= most || size + own > CHARACTERS_MAX) {
+      parts.push([item])
+      size = own
+    } else {
+      last.push(item)
+      size += own
+    }
+  }
+  return parts
+}
+
 /** What a page is made of. */
 export interface Selection {
   columns: string

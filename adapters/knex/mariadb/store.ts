@@ -5,19 +5,19 @@ import type { Knex } from 'knex'
 import { gather } from '../../../lib/core/gather.ts'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserPageRequest
+  Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserFilter, UserPageRequest
 } from '../../../lib/storage/storage.ts'
 import { UNLIMITED } from '../connection/time-limits.ts'
 import { connectionsOf, isTransaction, poolOf } from '../drivers/knex-internals.ts'
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
 import { isConflict } from './driver.ts'
-import { eventLog } from './events.ts'
+import { eventLog, REWRITE_MS } from './events.ts'
 import { commitUnits, findRows, rowIn, rowsPage, shapeOf, type Turn } from './rows.ts'
 import { createSchema } from './schema.ts'
 import { weakSettings } from './settings.ts'
 import { isIn, ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
 import { type Tables, tablesOf } from './tables.ts'
-import { asksForAll, pageBehind, userIn, userRow, usersPages } from './users.ts'
+import { pageBehind, userIn, userRow, usersPages } from './users.ts'
 
 /** The name of Knex's client for it. */
 export const MARIADB_CLIENT = 'mysql2'
@@ -26,9 +26,19 @@ const NAME = 'mariadb'
 const READ_PART = 1000
 // Of more units in one turn, the last ones would wait longer than a write may.
 const TOGETHER_MAX = 64
+// Each adds to the time that a transaction may take.
+const WRITE_MS = 20
 const FOUND_TOGETHER_MAX = 32
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
+
+/** True if a filter asks for all users, or for those of a tenant. */
+function asksForAll (filter: UserFilter): boolean {
+  const { emailKey, words, fields, tenant: _, anyOf = {}, exists = {}, ranges = [], ...others } = filter
+  return emailKey === null && words === null && ranges.length === 0 &&
+    [fields, anyOf, exists].every((each) => Object.keys(each).length === 0) &&
+    Object.values(others).every((each) => each === undefined)
+}
 
 type Reads = Omit<Storage, 'name' | 'open' | 'close' | 'join' | 'commit'>
 
@@ -106,22 +116,28 @@ function committing (access: Access, tables: Tables) {
   const { of } = tables
   return (units: readonly Unit[]): Promise<Outcome[]> => access.write(async (query) => {
     const { rows: [state] } = await query(`SELECT unique_fields, position FROM ${of('state')} FOR UPDATE`)
-    const before = Number(state?.['position'])
-    const turn: Turn = { uniqueFields: JSON.parse(String(state?.['unique_fields'])), position: before }
+    const uniqueFields: string[] = JSON.parse(String(state?.['unique_fields']))
+    const turn: Turn = { uniqueFields, position: Number(state?.['position']) }
     const outcomes: Outcome[] = []
     for (let at = 0; at < units.length; at = outcomes.length) {
       const shape = units.slice(at, at + 1).map(shapeOf)[0] ?? null
       const end = units.findIndex((unit, i) => i > at && (shape === null || shapeOf(unit) !== shape))
       outcomes.push(...await commitUnits(query, tables, units.slice(at, end === -1 ? undefined : end), turn))
     }
-    if (turn.position > before) await query(`UPDATE ${of('state')} SET position = ?`, [turn.position])
     return outcomes
-  })
+  }, units.reduce((ms, { writes, rewrites }) =>
+    ms + WRITE_MS * writes.length + REWRITE_MS * rewrites.length, 0))
 }
 
 /** Units that wait while others are committed are committed together. */
 function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Storage['commit'] {
-  interface Waiting { unit: Unit, shape: string, resolve: (outcome: Outcome) => void, reject: (error: unknown) => void }
+  interface Waiting {
+    unit: Unit
+    shape: string
+    isLong: boolean
+    resolve: (outcome: Outcome) => void
+    reject: (error: unknown) => void
+  }
   const waiting: Waiting[] = []
   let isRunning = false
   let calls = 0
@@ -129,7 +145,9 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
   async function run (): Promise<void> {
     isRunning = true
     while (waiting.length > 0) {
-      const taken = waiting.splice(0, TOGETHER_MAX)
+      const long = waiting.slice(0, TOGETHER_MAX).findIndex(({ isLong }) => isLong)
+      // Nobody waits for one that takes long, but those behind it.
+      const taken = waiting.splice(0, long === -1 ? TOGETHER_MAX : Math.max(1, long))
       // Units of one call keep their order; those of others may come in any, and what is alike is written together.
       const batch = taken.sort((a, b) => a.shape < b.shape ? -1 : a.shape > b.shape ? 1 : 0)
       try {
@@ -139,7 +157,7 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
         // A database that gave up on a conflict has undone everything: whoever asked reads anew and decides again.
         if (isConflict(error)) for (const { resolve } of batch) resolve({ code: 'changed', at: 0 })
         // A fault of one is no fault of the others, and has undone all.
-        else if (batch.length > 1 && isStorageError(error) && error.code === 'fault') await alone(batch)
+        else if (batch.length > 1 && !(isStorageError(error) && error.code === 'unavailable')) await alone(batch)
         else for (const { reject } of batch) reject(error)
       }
     }
@@ -157,7 +175,7 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
     const [first] = units
     const shape = (units.length === 1 && first !== undefined ? shapeOf(first) : null) ?? `call ${++calls}`
     const all = Promise.all(units.map((unit) => new Promise<Outcome>((resolve, reject) => {
-      waiting.push({ unit, shape, resolve, reject })
+      waiting.push({ unit, shape, isLong: shapeOf(unit) === null, resolve, reject })
     })))
     // What is asked for in this turn of the event loop is there by then.
     if (!isRunning) {
@@ -210,7 +228,8 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       warnings: () => access.read(weakSettings),
       isReadOnly: () => access.read(async (query) => {
         const { rows: [row] } = await query('SELECT @@read_only AS is_read_only')
-        return Number(row?.['is_read_only']) !== 0
+        // A number before MariaDB 12.
+        return !['0', 'OFF'].includes(String(row?.['is_read_only']))
       }),
       async upkeep () {}
     }

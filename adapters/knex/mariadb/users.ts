@@ -6,7 +6,7 @@ import type {
 } from '../../../lib/storage/storage.ts'
 import { Violation } from './driver.ts'
 import { keyOf } from './keys.ts'
-import { allOf, isBehind, isIn, listOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
+import { allOf, isBehind, isIn, listOf, partsOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
 import type { Tables } from './tables.ts'
 
 export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
@@ -16,6 +16,9 @@ const valueKey = (value: UserValue): string => keyOf(JSON.stringify(value))
 
 /** Fields of no other name are asked for. */
 const FILTERABLE = /^\w{1,63}$/
+
+// Words of one statement.
+const WORDS_MAX = 5000
 
 const BOOLEAN = 1
 const NUMBER = 2
@@ -45,12 +48,12 @@ async function putFields (
     ? [rows]
     : [rows.filter(({ field }) => !unique.includes(field)),
         ...rows.filter(({ field }) => unique.includes(field)).map((row) => [row])]
-  for (const part of parts) {
+  for (const part of parts.flatMap((each) => partsOf(each, ({ row }) => row))) {
     const { sql, values } = listOf(part.map(({ row }) => row))
-    if (part.length === 0) continue
     await query(`INSERT INTO ${table} (id, field, value, type, number_value, text_value, unique_in) ` +
       `VALUES ${sql}`, values).catch((error: unknown) => {
-      throw error instanceof Violation ? new Violation(`field ${part[0]?.field}`) : error
+      const isField = error instanceof Violation && error.key === 'field_values_unique'
+      throw isField ? new Violation(error.code, `field ${part[0]?.field}`) : error
     })
   }
 }
@@ -69,9 +72,10 @@ export async function putWords (
   }
   const rows = users.flatMap(({ id, words }) => Object.entries(words).flatMap(([kind, list]) =>
     [...new Set(list)].map((word) => [id, kind, word])))
-  if (rows.length === 0) return
-  const { sql, values } = listOf(rows)
-  await query(`INSERT INTO ${table} (id, kind, word) VALUES ${sql}`, values)
+  for (const part of partsOf(rows, (row) => row, WORDS_MAX)) {
+    const { sql, values } = listOf(part)
+    await query(`INSERT INTO ${table} (id, kind, word) VALUES ${sql}`, values)
+  }
 }
 
 /** Writes what users are found by, of writes of one shape. `unique`: fields whose value one user of a tenant has. */
@@ -192,14 +196,6 @@ function conditions (tables: Tables) {
 
 const KEYS = { nameKey: 'u.name_key', emailKey: 'u.email_key', updatedAt: 'u.updated_at' } as const
 const BEGINNING = `SUBSTRING(s.text_value FROM 1 FOR ${SORT_LENGTH})`
-
-/** True if a filter asks for all users, or for those of a tenant. */
-export function asksForAll (filter: UserFilter): boolean {
-  const { emailKey, words, fields, tenant: _, anyOf = {}, exists = {}, ranges = [], ...others } = filter
-  return emailKey === null && words === null && ranges.length === 0 &&
-    [fields, anyOf, exists].every((each) => Object.keys(each).length === 0) &&
-    Object.values(others).every((each) => each === undefined)
-}
 
 /** Makes the selection of a page of users. Those without a value come last in both directions. */
 export function usersPages (tables: Tables) {
