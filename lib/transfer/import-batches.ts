@@ -1,4 +1,8 @@
+import { validationFailed } from '../core/errors.ts'
 import type { ForegroundRequests } from '../core/foreground-requests.ts'
+import type { Repository } from '../storage/repository.ts'
+import { fromStorage } from '../storage/storage-errors.ts'
+import { GROUPS } from './import-groups.ts'
 import { keysOfRow, textOfKey } from './import-keys.ts'
 import { checkRow, type ImportRow, type RowRules } from './import-row.ts'
 import type { SourceRow, SourceRows, UnreadableRow } from './source-row.ts'
@@ -19,6 +23,8 @@ function checked (source: SourceRow, rules: RowRules): BatchRow {
   const row = checkRow(line, value, rules)
   return 'error' in row ? { line, error: row.error } : { line, row }
 }
+
+const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 const QUIET = Symbol('nothing comes')
 
@@ -104,5 +110,29 @@ export async function * ahead<Value> (
   } finally {
     // Not awaited: `return()` settles only after the pending `next()`, which may never settle.
     values.return().catch(() => {})
+  }
+}
+
+/** Makes the function that finds the groups that the rows of a batch name. A row with an unknown name is refused. */
+export function groupFinder ({ groups }: Pick<Repository, 'groups'>) {
+  return async (batch: readonly BatchRow[]): Promise<readonly BatchRow[]> => {
+    const found = new Map<string, Promise<string | null>>()
+    const idOf = (nameKey: string, tenant: string | undefined): Promise<string | null> => {
+      const asked = JSON.stringify([tenant, nameKey])
+      const id = found.get(asked) ?? fromStorage(() => groups.list({ nameKey, tenant }, FIRST))
+        .then(({ items: [group] }) => group?.id ?? null)
+      found.set(asked, id)
+      return id
+    }
+    return Promise.all(batch.map(async (each) => {
+      if ('error' in each || each.row.groups.length === 0) return each
+      const { line, row } = each
+      const ids = await Promise.all(row.groups.map((key) => idOf(key, row.tenant)))
+      const joins = ids.filter((id) => id !== null)
+      if (joins.length === ids.length) return { line, row: { ...row, joins } }
+      const detail = 'must be the name of a group'
+      const pointer = `/${GROUPS}/${ids.indexOf(null)}`
+      return { line, error: validationFailed([{ pointer, code: 'unknown', detail }]) }
+    }))
   }
 }

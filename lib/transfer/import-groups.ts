@@ -1,11 +1,8 @@
 // The groups that the rows of an import name, and that their users join.
 
-import { UsersError, validationFailed } from '../core/errors.ts'
+import { UsersError } from '../core/errors.ts'
 import { type Fault, reasonFor } from '../core/fault.ts'
 import { checkName } from '../core/text.ts'
-import type { Repository } from '../storage/repository.ts'
-import { fromStorage } from '../storage/storage-errors.ts'
-import type { BatchRow } from './import-batches.ts'
 import { jsonOf } from './values.ts'
 
 /** The member of a row that names groups. */
@@ -16,7 +13,6 @@ export type RowGroups = 'unknown' | 'forbidden' | 'allowed'
 
 // Each name of a row that no row of its batch had before is a look-up.
 const NAMES_MAX = 100
-const FIRST = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 /**
  * The keys of the names in a row's member `groups`: of a list, or of a text, which is one name or the JSON text of a
@@ -42,27 +38,3 @@ export function groupKeys (value: unknown, faults: Fault[]): string[] {
 /** The error of a row with groups, for a caller who must not change any. */
 export const groupsForbidden = (): UsersError =>
   new UsersError('insufficient_scope', { detail: 'The member groups needs the scope groups:write too.' })
-
-/** Makes the function that finds the groups that the rows of a batch name. A row with an unknown name is refused. */
-export function groupFinder ({ groups }: Pick<Repository, 'groups'>) {
-  return async (batch: readonly BatchRow[]): Promise<readonly BatchRow[]> => {
-    const found = new Map<string, Promise<string | null>>()
-    const idOf = (nameKey: string, tenant: string | undefined): Promise<string | null> => {
-      const asked = JSON.stringify([tenant, nameKey])
-      const id = found.get(asked) ?? fromStorage(() => groups.list({ nameKey, tenant }, FIRST))
-        .then(({ items: [group] }) => group?.id ?? null)
-      found.set(asked, id)
-      return id
-    }
-    return Promise.all(batch.map(async (each) => {
-      if ('error' in each || each.row.groups.length === 0) return each
-      const { line, row } = each
-      const ids = await Promise.all(row.groups.map((key) => idOf(key, row.tenant)))
-      const joins = ids.filter((id) => id !== null)
-      if (joins.length === ids.length) return { line, row: { ...row, joins } }
-      const detail = 'must be the name of a group'
-      const pointer = `/${GROUPS}/${ids.indexOf(null)}`
-      return { line, error: validationFailed([{ pointer, code: 'unknown', detail }]) }
-    }))
-  }
-}
