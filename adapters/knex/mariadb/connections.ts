@@ -88,6 +88,16 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
       await query(lock)
       return work(query)
     }, total + extraMs),
+    /** Reads one snapshot. */
+    consistent: <Result>(work: (query: Query) => Promise<Result>) => on(true, async (query, connection) => {
+      await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+      await query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+      try {
+        return await work(query)
+      } finally {
+        await query('COMMIT').catch(() => discard(connection))
+      }
+    }),
     /** One transaction of any length. */
     long: <Result>(work: (query: Query) => Promise<Result>) => on(false, lifted(inTransaction(async (query) => {
       await query(lock)

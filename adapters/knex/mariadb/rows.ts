@@ -4,6 +4,7 @@ import type {
   CollectionName, Outcome, Row as StoredRow, RowKey, RowsQuery, RowWrite, Unit
 } from '../../../lib/storage/storage.ts'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
+import { count } from './counting.ts'
 import { Violation } from './driver.ts'
 import { addEvents, rewriteEvents } from './events.ts'
 import { allOf, isIn, listOf, partsOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
@@ -114,26 +115,6 @@ function refusalOf (error: unknown, { prefix }: Tables): Refusal | null {
   if (key.startsWith('field ')) return { code: 'taken', member: { field: key.slice('field '.length) } }
   // A key of the host's may have any other name.
   return key === 'PRIMARY' || (key.startsWith(prefix) && key.endsWith('_fkey')) ? { code: 'changed' } : null
-}
-
-/** Counts the users that units add to tenants, or take from them. */
-async function count (query: Query, tables: Tables, units: readonly Unit[]): Promise<void> {
-  const counts = new Map<string, number>()
-  const add = (row: StoredRow<'users'> | null, by: number): void => {
-    if (row === null) return
-    const { tenant = '' } = row.record
-    counts.set(tenant, (counts.get(tenant) ?? 0) + by)
-  }
-  for (const write of units.flatMap(({ writes }) => writes)) {
-    if (write.in !== 'users') continue
-    add(write.put, 1)
-    add(write.was, -1)
-  }
-  const changes = [...counts].filter(([, users]) => users !== 0)
-  if (changes.length === 0) return
-  const { sql, values } = listOf(changes)
-  await query(`INSERT INTO ${tables.of('userCounts')} (tenant, users) VALUES ${sql} ` +
-    'ON DUPLICATE KEY UPDATE users = users + VALUES(users)', values)
 }
 
 /** What writers of units share in a transaction: the state that they have locked. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Opened, OpenOptions, SchemaRequirements, Searchable } from '../../../lib/storage/storage.ts'
+import { recount, wrongBlocks } from './counting.ts'
 import type { Access, accessTo } from './connections.ts'
 import { isNoTable, Violation } from './driver.ts'
 import { checkSettings } from './settings.ts'
@@ -114,7 +115,8 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
 
   const counted = `SELECT count(*) AS users, (SELECT coalesce(sum(users), 0) FROM ${of('userCounts')}) AS counted,
       (SELECT count(*) FROM ${of('userCounts')} AS c
-        WHERE c.users <> (SELECT count(*) FROM ${of('users')} AS u WHERE u.tenant = c.tenant)) AS wrong
+        WHERE c.users <> (SELECT count(*) FROM ${of('users')} AS u WHERE u.tenant = c.tenant)) +
+      (${wrongBlocks(tables)}) AS wrong
     FROM ${of('users')}`
 
   const reports = {
@@ -156,6 +158,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
 
     rebuildCounts: () => access.long(async (query) => {
       await query(`DELETE FROM ${of('userCounts')}`)
+      await recount(query, tables)
       await query(`INSERT INTO ${of('userCounts')} SELECT tenant, count(*) FROM ${of('users')} GROUP BY tenant`)
     }),
 

@@ -5,13 +5,14 @@ import type { Knex } from 'knex'
 import { gather } from '../../../lib/core/gather.ts'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserFilter, UserPageRequest
+  Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserPageRequest
 } from '../../../lib/storage/storage.ts'
 import { UNLIMITED } from '../connection/time-limits.ts'
 import { connectionsOf, isTransaction, poolOf } from '../drivers/knex-internals.ts'
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
 import { isConflict } from './driver.ts'
 import { eventLog, REWRITE_MS } from './events.ts'
+import { asksForAll, farPages, type ReadFar } from './far-pages.ts'
 import { commitUnits, findRows, rowIn, rowsPage, shapeOf, type Turn } from './rows.ts'
 import { createSchema } from './schema.ts'
 import { weakSettings } from './settings.ts'
@@ -32,19 +33,14 @@ const FOUND_TOGETHER_MAX = 32
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
 
-/** True if a filter asks for all users, or for those of a tenant. */
-function asksForAll (filter: UserFilter): boolean {
-  const { emailKey, words, fields, tenant: _, anyOf = {}, exists = {}, ranges = [], ...others } = filter
-  return emailKey === null && words === null && ranges.length === 0 &&
-    [fields, anyOf, exists].every((each) => Object.keys(each).length === 0) &&
-    Object.values(others).every((each) => each === undefined)
-}
-
 type Reads = Omit<Storage, 'name' | 'open' | 'close' | 'join' | 'commit'>
 
-/** What works inside a transaction too. `walk`: where the parts of a walk are read. */
+/**
+ * What works inside a transaction too. `walk`: where the parts of a walk are read. `far`: reads pages that are far from
+ * the first one; null: as all others.
+ */
 function readsOn (
-  access: Access, tables: Tables, walk: (work: (query: Query) => Promise<void>) => Promise<void>
+  access: Access, tables: Tables, walk: (work: (query: Query) => Promise<void>) => Promise<void>, far: ReadFar | null
 ): Reads {
   const { of } = tables
   const usersPage = usersPages(tables)
@@ -70,7 +66,7 @@ function readsOn (
     users: {
       find: (id) => findTogether(id).then((row) => row === null ? null : userIn(row)),
 
-      list: (filter, page) => read(async (query) => {
+      list: (filter, page) => far?.(filter, page) ?? read(async (query) => {
         const { sql, values } = ofTenant(filter.tenant)
         const counted = { sql: `SELECT coalesce(sum(users), 0) AS total FROM ${of('userCounts')} WHERE ${sql}`, values }
         const { rows, total } =
@@ -205,7 +201,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       open: (options: OpenOptions = {}): Promise<Opened> => schema.openWithin(within, options),
       close: async () => {},
       // Each statement by itself: whoever takes the parts may use the transaction too.
-      ...readsOn(within, tables, (work) => work((sql, values) => within.read((query) => query(sql, values)))),
+      ...readsOn(within, tables, (work) => work((sql, values) => within.read((query) => query(sql, values))), null),
       commit: committing(within, tables),
       join,
       afterCommit: within.afterCommit
@@ -217,7 +213,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
     open: schema.open,
     ...schema.reports,
     async close () { access.close() },
-    ...readsOn(access, tables, access.snapshot),
+    ...readsOn(access, tables, access.snapshot, farPages(access, tables)),
     commit: together(committing(access, tables)),
 
     join,

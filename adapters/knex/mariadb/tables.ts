@@ -25,12 +25,12 @@ const OWNERS: Partial<Record<string, CollectionName>> = {
 /** The name in SQL of a member. */
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-type TableName = CollectionName | 'words' | 'fieldValues' | 'events' | 'userCounts' | 'state'
+type TableName = CollectionName | 'words' | 'fieldValues' | 'events' | 'userCounts' | 'blocks' | 'state'
 
 /** All tables, each before those that it refers to. */
 const ALL: readonly TableName[] = [
-  'state', 'userCounts', 'events', 'marks', 'idempotency', 'memberships', 'userGroups', 'deliveries', 'webhooks',
-  'keyUses', 'apiKeys', 'trash', 'fieldValues', 'words', 'users'
+  'state', 'userCounts', 'blocks', 'events', 'marks', 'idempotency', 'memberships', 'userGroups', 'deliveries',
+  'webhooks', 'keyUses', 'apiKeys', 'trash', 'fieldValues', 'words', 'users'
 ]
 
 const LISTED: readonly Listed[] = [
@@ -109,6 +109,8 @@ export function creation ({ prefix, of }: Tables): string[] {
       KEY events_subject (subject, position), KEY events_tenant (tenant, position), KEY events_actor (actor, position),
       KEY events_happened_at (happened_at, position)`),
     table('userCounts', `tenant ${text(64)} NOT NULL PRIMARY KEY, users bigint NOT NULL`),
+    table('blocks', `scope ${text(64)} NOT NULL, first_id ${ID} NOT NULL, users bigint NOT NULL,
+      PRIMARY KEY (scope, first_id)`),
     table('state', `schema_version integer NOT NULL PRIMARY KEY, compatible_from integer NOT NULL, turn bigint NOT NULL,
       position bigint NOT NULL, unique_fields ${LONG} NOT NULL, searchable ${LONG}, pruned ${LONG} NOT NULL`),
     `INSERT INTO ${of('state')} SELECT ${SCHEMA_VERSION}, ${SCHEMA_VERSION}, 0, 0, '[]', NULL, '[]' FROM DUAL

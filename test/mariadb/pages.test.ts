@@ -1,0 +1,52 @@
+// Pages far from the first user are found by counted ranges, which are right whatever happens to users.
+import { test } from 'tap'
+import { mariadb } from '../../adapters/mariadb.ts'
+import { testApp } from '../helpers/app.ts'
+import { from } from '../helpers/level.ts'
+import { mariadbSql, mariadbUrl, temporaryDatabase, withoutMariadb } from '../helpers/mariadb.ts'
+import { until } from '../helpers/until.ts'
+
+test('pages far from the first user', { skip: from('ci') || withoutMariadb }, async (t) => {
+  const database = await temporaryDatabase(t)
+  const storage = mariadb({ connection: mariadbUrl(database) })
+  const { app: { users } } = await testApp(t, { storage, trash: true })
+  const COUNT = 5000
+  await users.import(Array.from({ length: COUNT }, (_, n) => ({ name: 'Ann', email: `user${n}@example.org` })))
+  const ids: string[] = []
+  for await (const { id } of users.iterate()) ids.push(id)
+
+  async function requirePages (): Promise<void> {
+    for (const page of [6, 20, 26, 27, 40, 51, Math.ceil(ids.length / 100), Math.ceil(ids.length / 100) + 1]) {
+      for (const sort of ['createdAt', '-createdAt'] as const) {
+        const expected = (sort === 'createdAt' ? ids : ids.toReversed()).slice((page - 1) * 100, page * 100)
+        const { data, meta } = await users.list({ page, limit: 100, sort })
+        t.strictSame([data.map(({ id }) => id), meta.total], [expected, ids.length], `${sort} ${page}`)
+      }
+    }
+    t.match(await storage.verifyCounts(), { users: ids.length, counted: ids.length, wrong: 0 })
+  }
+
+  const ranges = async (): Promise<number> =>
+    Number((await mariadbSql([`SELECT count(*) AS n FROM ${database}.fastify_users_blocks`]))[0]?.['n'])
+  await requirePages()
+  await until('the range is divided', async () => await ranges() === 5)
+  await requirePages()
+  // In the middle, by many at a time, while pages are read and ranges are divided.
+  const gone = ids.filter((_, n) => n % 3 === 0)
+  await Promise.all([
+    ...Array.from({ length: 8 }, async (_, worker) => {
+      for (const id of gone.filter((_, n) => n % 8 === worker)) await users.delete(id)
+    }),
+    (async () => { for (let n = 0; n < 50; n++) await users.list({ page: 10 + n % 20, limit: 100 }) })()
+  ])
+  for (const id of gone) ids.splice(ids.indexOf(id), 1)
+  await requirePages()
+  const back = gone.slice(0, 500)
+  await Promise.all(back.map((id) => users.restore(id)))
+  ids.push(...back)
+  ids.sort()
+  await requirePages()
+  await storage.rebuildCounts()
+  t.equal(await ranges(), 1)
+  await requirePages()
+})
