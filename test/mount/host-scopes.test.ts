@@ -60,8 +60,8 @@ test('a key gives only scopes of the host that it has, and keeps one that the ho
   await gone.register(fastifyUsers, { storage, apiKeys: { routes: true } })
   t.throws(() => gone.users.guard(own('orders:read')), { message: /"orders:read" is not a scope of this mount/ })
   const headers = { authorization: `Bearer ${key}` }
-  const kept = await gone.inject({ url: `/v1/api-keys/${id}`, headers })
-  t.strictSame(JSON.parse(kept.body).scopes, ['orders:read', 'keys:read', 'keys:write'])
+  // In process: a watched answer may have only the scopes that the mount describes.
+  t.strictSame((await gone.users.apiKeys.get(id)).scopes, ['orders:read', 'keys:read', 'keys:write'])
   const payload = { name: 'x', scopes: ['orders:read'] }
   const refused = await gone.inject({ method: 'POST', url: '/v1/api-keys', headers, payload })
   t.equal(refused.statusCode, 400)

@@ -51,9 +51,11 @@ const valuesOf = ({ in: name, put }: RowWrite): Array<[string, unknown]> =>
 const kindOf = ({ put, was }: RowWrite): 'insert' | 'update' | 'drop' =>
   was === null ? 'insert' : put === null ? 'drop' : 'update'
 
-/** What writes have in common that can be one statement. */
-const shapeOfWrite = (write: RowWrite): string =>
-  `${write.in} ${kindOf(write)} ${valuesOf(write).map(([column]) => column).join()}`
+/** What writes have in common that can be one statement: the columns of a user are those of the keys that are given. */
+const shapeOfWrite = (write: RowWrite): string => {
+  const keys = write.in === 'users' ? Object.entries(write.put?.keys ?? {}) : []
+  return `${write.in} ${kindOf(write)} ${keys.flatMap(([key, value]) => value === undefined ? [] : key).sort().join()}`
+}
 
 const isSameKey = (column: string, value: string): string => `${column} = ${value} COLLATE ${COLLATION}`
 

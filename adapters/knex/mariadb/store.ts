@@ -168,10 +168,10 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
   }
 
   return (units) => {
-    const [first] = units
-    const shape = (units.length === 1 && first !== undefined ? shapeOf(first) : null) ?? `call ${++calls}`
+    const call = `call ${++calls}`
     const all = Promise.all(units.map((unit) => new Promise<Outcome>((resolve, reject) => {
-      waiting.push({ unit, shape, isLong: shapeOf(unit) === null, resolve, reject })
+      const shape = shapeOf(unit)
+      waiting.push({ unit, shape: units.length === 1 ? shape ?? call : call, isLong: shape === null, resolve, reject })
     })))
     // What is asked for in this turn of the event loop is there by then.
     if (!isRunning) {
