@@ -45,7 +45,7 @@ export class Violation extends Error {
     this.key = key
   }
 
-  /** As an error of the storage, where the key is none of ours. */
+  /** The error of the storage for a key that a host has added. */
   toStorageError (): StorageError {
     const text = `the database refused a statement (${this.code}, constraint ${this.key})`
     return new StorageError('fault', text, { driverCode: this.code })

@@ -17,7 +17,7 @@ export function asksForAll (filter: UserFilter): boolean {
     Object.values(others).every((each) => each === undefined)
 }
 
-/** A page of users that is far from the first one; null: it is none. */
+/** Reads a page that is far from the first user; null: the page is near, or of another kind. */
 export type ReadFar = (filter: UserFilter, page: UserPageRequest) => Promise<Page<UserRecord>> | null
 
 /** Makes what reads such pages by the blocks, in their order or turned around. */

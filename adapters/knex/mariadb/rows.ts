@@ -51,7 +51,7 @@ const valuesOf = ({ in: name, put }: RowWrite): Array<[string, unknown]> =>
 const kindOf = ({ put, was }: RowWrite): 'insert' | 'update' | 'drop' =>
   was === null ? 'insert' : put === null ? 'drop' : 'update'
 
-/** What writes have in common that can be one statement: the columns of a user are those of the keys that are given. */
+/** The same for all writes that fit one statement. The columns of a user depend on the keys that are given. */
 const shapeOfWrite = (write: RowWrite): string => {
   const keys = write.in === 'users' ? Object.entries(write.put?.keys ?? {}) : []
   return `${write.in} ${kindOf(write)} ${keys.flatMap(([key, value]) => value === undefined ? [] : key).sort().join()}`
@@ -177,7 +177,7 @@ export async function commitUnits (
     turn.position = position
     const refusal = refusalOf(thrown, tables)
     const error = refusal === null && thrown instanceof Violation ? thrown.toStorageError() : thrown
-    // After a deadlock, or a conflict of nodes, there is none any more.
+    // A deadlock, or a conflict of nodes, has removed the savepoint.
     await query('ROLLBACK TO SAVEPOINT fastify_users_unit').catch((failure: unknown) => {
       throw isStorageError(error) ? error : failure
     })

@@ -86,7 +86,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
       await putWords(query, tables, [{ id, words: { fieldWords: words } }])
     })
 
-  /** Each user whose words are not those of its fields, with the right ones. */
+  /** Calls back for each user whose stored words differ from those of its fields, with the right ones. */
   async function eachOtherWords (
     query: Query, { wordsOf }: Searchable, found: (id: string, words: readonly string[]) => Promise<void>
   ): Promise<void> {

@@ -25,8 +25,8 @@ export const ofTenant = (tenant: string | undefined): Sql =>
 export const listOf = (rows: ReadonlyArray<readonly unknown[]>): Sql =>
   ({ sql: rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', '), values: rows.flat() })
 
-// Characters of the values of one statement. Written as hexadecimal digits they are twice as many, and a server takes
-// at least 4 MiB.
+// Most characters of the values of one statement. As hexadecimal digits they become two million, and the smallest
+// `max_allowed_packet` that is accepted is 4 MiB.
 const CHARACTERS_MAX = 1_000_000
 
 /** Rows of values, divided so that each part fits a statement. */

@@ -144,7 +144,7 @@ function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Stor
       const long = waiting.slice(0, TOGETHER_MAX).findIndex(({ isLong }) => isLong)
       // Nobody waits for one that takes long, but those behind it.
       const taken = waiting.splice(0, long === -1 ? TOGETHER_MAX : Math.max(1, long))
-      // Units of one call keep their order; those of others may come in any, and what is alike is written together.
+      // Units of the same shape come together, to be one statement. The units of one call keep their order.
       const batch = taken.sort((a, b) => a.shape < b.shape ? -1 : a.shape > b.shape ? 1 : 0)
       try {
         const outcomes = await commit(batch.map(({ unit }) => unit))
