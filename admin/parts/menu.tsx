@@ -37,7 +37,7 @@ function place (menu: HTMLDetailsElement): void {
 export function Menu (props: MenuProps) {
   const { label, side = 'start', hasActions = false, isInWindow = false, onToggle, children } = props
   const element = useRef<HTMLDetailsElement>(null)
-  const placedAt = useRef(0)
+  const placedAt = useRef<number | undefined>(undefined)
   useEffect(() => {
     let isSwallowed = false
     const close = (event: Event): void => {
@@ -59,8 +59,9 @@ export function Menu (props: MenuProps) {
     // A menu in the window does not move with its row, so it closes once the row does.
     const leave = (): void => {
       const { current } = element
-      // The scrolling that brought the button into view may end after the menu has opened.
-      if (current?.open === true && current.getBoundingClientRect().top !== placedAt.current) current.open = false
+      // The scrolling that brought the button into view may end after the menu has opened, and before it is placed.
+      if (current?.open !== true || placedAt.current === undefined) return
+      if (current.getBoundingClientRect().top !== placedAt.current) current.open = false
     }
     if (isInWindow) {
       document.addEventListener('scroll', leave, true)
@@ -97,9 +98,9 @@ export function Menu (props: MenuProps) {
       ref={element}
       class={`menu ${side}${hasActions ? ' actions' : ''}`}
       onToggle={({ currentTarget }) => {
-        if (isInWindow && currentTarget.open) {
-          place(currentTarget)
-          placedAt.current = currentTarget.getBoundingClientRect().top
+        if (isInWindow) {
+          if (currentTarget.open) place(currentTarget)
+          placedAt.current = currentTarget.open ? currentTarget.getBoundingClientRect().top : undefined
         }
         onToggle?.(currentTarget.open)
       }}

@@ -179,6 +179,11 @@ pageTest('shows whose a key is and what binds it, and creates one with an owner'
   const { x, width } = Object(await page.locator('td.is-actions summary').first().boundingBox())
   t.ok(x + width <= 820, `what can be done with a key is in view on a tablet: it ends at ${x + width}`)
   t.equal(await scrollsSideways(page), false)
+  // The scrolling that brings a button into view may be told after its menu has opened, and before that is told.
+  await page.evaluate(`document.querySelector('td.is-actions summary').click()
+    document.dispatchEvent(new Event('scroll'))
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`)
+  t.equal(await page.locator('.menu.actions[open]').count(), 1, 'a menu stays open')
 })
 
 pageTest('lists the newest keys first, and links a key with those before and after it', async (t) => {
