@@ -23,6 +23,7 @@ const groups = {
   Use: {
     'HTTP API': 'http-api',
     'In process': 'in-process',
+    Client: 'client',
     'The life of a user': 'life-of-a-user',
     'API keys': 'api-keys',
     Authentication: 'authentication',
