@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createClient } from './api/client.ts'
-import { ApiError } from './api/error.ts'
+import { ClientError } from '../client/error.ts'
 import type { Capabilities } from './api/types.ts'
 import { Brand } from './parts/brand.tsx'
 import { Dialog } from './parts/dialog.tsx'
@@ -61,7 +61,7 @@ export function App () {
       setExpired(false)
       setVersion((version) => version + 1)
     } catch (error) {
-      const isRefused = error instanceof ApiError && error.isUnauthorized
+      const isRefused = error instanceof ClientError && error.statusCode === 401
       key.current = isRefused && session === null && from === 'kept' ? null : before
       // Forget the stored key if it was refused. If there was none, nothing has been tried yet.
       if (isRefused && session === null) keptKey.write(null)

@@ -1,9 +1,10 @@
-import { ApiError } from './error.ts'
+import { ClientError } from '../../client/error.ts'
+import { createTransport, jsonOf, type Request, secondsOf, type Transport } from '../../client/transport.ts'
 import type { Json } from './types.ts'
 
-export interface RequestOptions {
-  signal?: AbortSignal
-  headers?: Readonly<Record<string, string>>
+export { bytesOf, linesIn, linesOf, wait } from '../../client/transport.ts'
+
+export interface RequestOptions extends Pick<Request, 'signal' | 'headers' | 'content'> {
   /** Sent as JSON; as a merge patch with PATCH. */
   body?: Json
   /** Waits and asks again while the server says that it is too busy. For work on many users. */
@@ -19,55 +20,20 @@ export interface Answer<Body> {
   retryAfter: number | null
 }
 
-export interface Upload {
-  file: Blob
-  type: string
-  signal: AbortSignal
-  /** Called with each part of the answer. */
-  onText: (part: string) => void
-}
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
-/** Sends requests to the API with the key of the person who is signed in. */
+/** Sends requests to the API with the key of the person who is signed in. Every method throws ClientError. */
 export interface Client {
   get: <Body>(path: string, options?: RequestOptions) => Promise<Answer<Body>>
   send: <Body>(method: Method, path: string, options?: RequestOptions) => Promise<Answer<Body>>
-  /** Sends a file as it is, and gives the text of the answer. */
-  upload: (path: string, options: Upload) => Promise<string>
-  /** The bytes of an answer, as they come. */
-  stream: (path: string, options?: RequestOptions) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>
+  /** An answer whose body is read as it comes. */
+  open: (method: Method, path: string, options?: RequestOptions) => Promise<Response>
+  transport: Transport
 }
 
 /** How often work on many users asks again, and how many seconds it waits at most. */
 export const PATIENCE = 5
 export const LONGEST_WAIT = 120
-
-function secondsOf (text: string | null): number | null {
-  if (text === null) return null
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
-}
-
-export function wait (seconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, seconds * 1000)
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }, { once: true })
-  })
-}
-
-async function readAnswer<Body> (response: Response): Promise<Answer<Body>> {
-  const text = await response.text()
-  try {
-    const retryAfter = secondsOf(response.headers.get('retry-after'))
-    return { body: text === '' ? Object({}) : JSON.parse(text), etag: response.headers.get('etag'), retryAfter }
-  } catch {
-    throw new ApiError(response.status, { code: 'unreadable' }, null)
-  }
-}
 
 interface ClientOptions {
   /** The path of the API, relative to the page. */
@@ -80,85 +46,37 @@ interface ClientOptions {
   onUnauthorized: () => void
 }
 
-/** Every method of the client throws ApiError for an answer that is no success. */
 export function createClient ({ base, token, tenant, onUnauthorized }: ClientOptions): Client {
-  function urlOf (path: string, isOfAll: boolean): URL {
-    const url = new URL(`${base}${path}`, document.baseURI)
-    const narrowed = isOfAll ? null : tenant()
-    if (narrowed !== null) url.searchParams.set('tenant', narrowed)
-    return url
+  const inner = createTransport({
+    baseUrl: base, key: token, fetch: (url, init) => fetch(url, { ...init, cache: 'no-store' })
+  })
+  const transport: Transport = (sent, read) =>
+    inner({ ...sent, query: { tenant: tenant() ?? undefined, ...sent.query } }, read).catch((error: unknown) => {
+      if (error instanceof ClientError && error.statusCode === 401) onUnauthorized()
+      throw error
+    })
+
+  function request<Value> (
+    method: Method, path: string, { isPatient = false, isOfAll = false, ...sent }: RequestOptions = {},
+    read: (response: Response) => Value | Promise<Value>
+  ): Promise<Value> {
+    const [seconds, triesMax] = isPatient ? [LONGEST_WAIT, PATIENCE] : [Infinity, 1]
+    const query = isOfAll ? { tenant: undefined } : {}
+    return transport({ method, path, query, timeoutMs: seconds * 1000, triesMax, ...sent }, read)
   }
 
-  async function once (method: string, path: string, options: RequestOptions & Partial<Upload>): Promise<Response> {
-    const { signal, headers, body, file, isOfAll = false } = options
-    // A header can't hold it, and no key has such characters: the browser would report a failed connection.
-    if (!/^[\x20-\x7e]*$/.test(token())) throw new ApiError(401, { code: 'invalid_api_key' }, null)
-    const { type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } = options
-    const content = body === undefined ? file : JSON.stringify(body)
-    let response: Response
-    try {
-      response = await fetch(urlOf(path, isOfAll), {
-        method,
-        cache: 'no-store',
-        redirect: 'error',
-        headers: {
-          ...headers,
-          authorization: `Bearer ${token()}`,
-          ...(content !== undefined && { 'content-type': type })
-        },
-        ...(content !== undefined && { body: content }),
-        ...(signal !== undefined && { signal })
-      })
-    } catch (error) {
-      if (signal?.aborted === true) throw error
-      throw new ApiError(0, undefined, null)
-    }
-    if (response.ok) return response
-    const text = await response.text()
-    let problem: Json | undefined
-    try {
-      problem = JSON.parse(text)
-    } catch { /* Not ours: a proxy has answered. */ }
-    const error = new ApiError(response.status, problem, secondsOf(response.headers.get('retry-after')))
-    if (error.isUnauthorized) onUnauthorized()
-    throw error
-  }
-
-  async function request (method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await once(method, path, options)
-      } catch (error) {
-        const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
-        if (!isBusy || options.isPatient !== true || tries >= PATIENCE) throw error
-        const seconds = error.retryAfter ?? tries
-        if (seconds > LONGEST_WAIT) throw error
-        await wait(Math.max(1, seconds), options.signal)
-      }
-    }
+  function send<Body> (method: Method, path: string, options?: RequestOptions): Promise<Answer<Body>> {
+    return request(method, path, options, async (response) => {
+      const { headers } = response
+      const body = await jsonOf(response) ?? {}
+      return { body, etag: headers.get('etag'), retryAfter: secondsOf(headers.get('retry-after')) }
+    })
   }
 
   return {
-    get: async (path, options) => readAnswer(await request('GET', path, options)),
-    send: async (method, path, options) => readAnswer(await request(method, path, options)),
-    async upload (path, options) {
-      const { body } = await once('POST', path, options)
-      const reader = (body ?? new ReadableStream<Uint8Array>()).getReader()
-      const decoder = new TextDecoder()
-      let text = ''
-      try {
-        for (;;) {
-          const { done, value } = await reader.read()
-          const part = decoder.decode(value, { stream: !done })
-          text += part
-          options.onText(part)
-          if (done) return text
-        }
-      } catch (error) {
-        // The connection may break while the answer comes.
-        throw options.signal.aborted ? error : new ApiError(0, undefined, null)
-      }
-    },
-    stream: async (path, options) => (await request('GET', path, options)).body ?? new ReadableStream()
+    get: (path, options) => send('GET', path, options),
+    send,
+    open: (method, path, options) => request(method, path, options, (response) => response),
+    transport
   }
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { LoggedEvent } from '../api/types.ts'
 import { fromLocal, toLocal } from '../form/moments.ts'
 import { DebouncedField } from '../parts/debounced-field.tsx'
@@ -47,7 +47,7 @@ export function EventFilters ({ query, names, shown, error, onQuery }: EventFilt
     onQuery(value.trim() === '' ? others : { ...others, [name]: value.trim() }, isTyped)
   }
   const faultOf = (name: string): string | undefined => {
-    const fault = error instanceof ApiError ? error.faults.find(({ parameter }) => parameter === name) : undefined
+    const fault = error instanceof ClientError ? error.errors.find(({ parameter }) => parameter === name) : undefined
     return fault && sayFault(fault)
   }
   const types = [...new Set([...TYPES, ...query.type === undefined ? [] : [query.type]])]

@@ -1,14 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { wait } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
+import { follow, streamed } from '../../client/events.ts'
 import type { LoggedEvent } from '../api/types.ts'
 import { useSession } from '../state/session.ts'
-import { readMessages } from './stream.ts'
-
-/** How long a stream that has ended waits before it is opened again, at most. */
-const LONGEST_PAUSE = 30
-/** What asking again does not change. */
-const FINAL = [400, 401, 403, 404, 406, 410]
 
 interface LiveOptions {
   /** The parameters that narrow the log. */
@@ -37,41 +31,21 @@ export function useLive ({ query, after, onEvent, onGap }: LiveOptions): boolean
     let connection = new AbortController()
 
     async function read (signal: AbortSignal): Promise<void> {
-      const asked = new URLSearchParams(narrowed)
-      if (place !== undefined) asked.set('after', place)
-      const headers = { accept: 'text/event-stream' }
-      const bytes = await client.stream(`/events?${asked.toString()}`, { signal, headers })
-      setLive(true)
-      for await (const { id, event } of readMessages(bytes)) {
-        place = id ?? place
-        if (event !== undefined && !signal.aborted) latest.current.onEvent(event)
-      }
-    }
-
-    async function follow (signal: AbortSignal): Promise<void> {
-      for (let pause = 1; !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-        let seconds = pause
-        try {
-          await read(signal)
-          seconds = pause = 1
-        } catch (error) {
-          if (signal.aborted) return
-          if (error instanceof ApiError) {
-            if (error.status === 410) latest.current.onGap()
-            if (FINAL.includes(error.status)) break
-            seconds = Math.max(pause, error.retryAfter ?? 0)
-          }
+      const onConnection = (isOpen: boolean): void => { if (!signal.aborted) setLive(isOpen) }
+      const asked = { ...query, signal, onPosition: (position: string) => { place = position } }
+      try {
+        for await (const event of follow(streamed(client.transport, onConnection), place ?? null, asked)) {
+          if (!signal.aborted) latest.current.onEvent(event)
         }
-        if (!signal.aborted) setLive(false)
-        await wait(seconds, signal).catch(() => {})
+      } catch (error) {
+        if (error instanceof ClientError && error.statusCode === 410) latest.current.onGap()
       }
-      if (!signal.aborted) setLive(false)
     }
 
     const connect = (): void => {
       connection.abort()
       connection = new AbortController()
-      if (!document.hidden) follow(connection.signal)
+      if (!document.hidden) read(connection.signal)
     }
     connect()
     document.addEventListener('visibilitychange', connect)

@@ -1,6 +1,6 @@
-import type { Client } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
-import { isObject, type Json, type User } from '../api/types.ts'
+import { type Client, linesOf } from '../api/client.ts'
+import { ClientError, errorOf } from '../../client/error.ts'
+import { isObject, type Json, type JsonObject, type User } from '../api/types.ts'
 
 /** As many refused lines are named; further ones are counted. */
 const NAMED = 10_000
@@ -10,7 +10,7 @@ export type OnConflict = 'fail' | 'skip' | 'update'
 /** What became of the lines of a file, or what would. */
 export interface Imported {
   counts: Readonly<Record<'created' | 'updated' | 'skipped' | 'refused', number>>
-  refused: ReadonlyArray<{ line: number, error: ApiError }>
+  refused: ReadonlyArray<{ line: number, error: ClientError }>
   /** Those that were created. */
   created: ReadonlyArray<Pick<User, 'id' | 'version'>>
 }
@@ -52,20 +52,16 @@ export async function importFile (
     ...map !== null && { ...map !== '' && { map }, ignoreUnknown: 'true' }
   })
   const type = isTable(file.name) ? 'text/csv' : 'application/x-ndjson'
-  let answered = 0
-  const text = await client.upload(`/users/import?${query.toString()}`, {
-    file,
-    type,
-    signal,
-    onText (part) {
-      answered += part.split('\n').length - 1
-      onProgress(answered)
-    }
-  })
-  const lines = text.split('\n').filter((line) => line !== '').map(readLine).filter(isObject)
+  const headers = { 'content-type': type }
+  const answer = await client.open('POST', `/users/import?${query.toString()}`, { content: file, headers, signal })
+  const lines: JsonObject[] = []
+  for await (const texts of linesOf(answer, signal)) {
+    lines.push(...texts.filter((text) => text !== '').map(readLine).filter(isObject))
+    onProgress(lines.length)
+  }
   const { summary } = lines[lines.length - 1] ?? {}
   // The answer was cut off, and so was the import; or the server closed, and the import stopped.
-  if (!isObject(summary) || summary['stoppedAfter'] !== undefined) throw new ApiError(0, undefined, null)
+  if (!isObject(summary) || summary['stoppedAfter'] !== undefined) throw new ClientError('network')
   return {
     counts: {
       created: Number(summary['created']),
@@ -75,7 +71,7 @@ export async function importFile (
     },
     refused: lines.flatMap(({ line, problem }) =>
       typeof line === 'number' && isObject(problem)
-        ? [{ line, error: new ApiError(Number(problem['status']), problem, null) }]
+        ? [{ line, error: errorOf(Number(problem['status']), problem, null) }]
         : []),
     created: lines.flatMap(({ status, id, version }) =>
       status === 'created' && typeof id === 'string' ? [{ id, version: Number(version) }] : [])

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Fault } from '../api/types.ts'
 import { schemaAt } from '../events/changes.tsx'
 import { labelOf } from '../form/kinds.ts'
@@ -31,9 +31,9 @@ export function useFaultWords (): FaultWords {
       ...capabilities.offers.groups && { groups: say('groups.title') }
     },
     words (error) {
-      if (!(error instanceof ApiError)) return sayError(error)
+      if (!(error instanceof ClientError)) return sayError(error)
       if (error.code === 'malformed_json') return say('import.notJson')
-      return error.faults.length > 0 ? error.faults.map(sayOne).join(' ') : sayError(error)
+      return error.errors.length > 0 ? error.errors.map(sayOne).join(' ') : sayError(error)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { ApiKey, Feed, Listed, LoggedEvent, User, Webhook } from '../api/types.ts'
 import { type Named, timeOfId } from '../state/pasted.ts'
 import { currentTenant, hrefOf } from '../state/route.ts'
@@ -49,7 +49,7 @@ export async function findNamed (
     try {
       return (await client.get<Body>(path, { signal, isOfAll: true })).body
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null
+      if (error instanceof ClientError && error.statusCode === 404) return null
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Loaded } from '../state/load.ts'
 import { useSession } from '../state/session.ts'
 import { useNotify } from '../state/notices.ts'
@@ -26,7 +26,7 @@ interface WhenLoadedProps<Value> {
 }
 
 /** True of what is wrong or not there, however often it is asked for. */
-const isFinal = (error: unknown): boolean => error instanceof ApiError && [400, 404, 410].includes(error.status)
+const isFinal = (error: unknown): boolean => error instanceof ClientError && [400, 404, 410].includes(error.statusCode)
 
 /**
  * What was loaded; before that a word, and after a failure a button to try again. While the next is loaded, what was
@@ -145,7 +145,7 @@ export function useAction (): {
   }, [isBusy])
   // Whoever has signed in again is no longer told that the key was refused.
   useEffect(() => {
-    setError((error: unknown) => error instanceof ApiError && error.isUnauthorized ? null : error)
+    setError((error: unknown) => error instanceof ClientError && error.statusCode === 401 ? null : error)
   }, [version])
   return {
     error,

@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { TextName, Texts } from '../../lib/admin/texts.ts'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Fault } from '../api/types.ts'
 
 export type { TextName }
@@ -89,14 +89,15 @@ export function createSpeech (texts: Texts, language: string): Speech {
       return (isShort ? shortSpans : spans).format(count, unit)
     },
     sayError (error) {
-      if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-      if (error.status === 0) return say('error.network')
-      const code = error.code ?? CODES.get(error.status) ?? ''
-      const isUnmarked = code === 'validation_failed' && error.faults.length === 0
+      if (!(error instanceof ClientError)) return error instanceof Error ? error.message : String(error)
+      if (error.statusCode === 0) return say('error.network')
+      const isOurs = error.code !== 'unreadable' || error.statusCode < 400
+      const code = isOurs ? error.code : CODES.get(error.statusCode) ?? ''
+      const isUnmarked = code === 'validation_failed' && error.errors.length === 0
       const name = isUnmarked ? 'error.unmarked' : `error.${code}`
-      const parts = [has(name) ? say(name) : say('error.unknown', { status: error.status })]
+      const parts = [has(name) ? say(name) : say('error.unknown', { status: error.statusCode })]
       if (error.retryAfter !== null) parts.push(say('error.retryAfter', { count: error.retryAfter }))
-      if (error.status >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))
+      if (error.statusCode >= 500 && error.requestId !== null) parts.push(say('error.request', { id: error.requestId }))
       return parts.join(' ')
     },
     sayFault ({ pointer, code, detail }, value) {

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Fault } from '../api/types.ts'
 import { formFaults } from '../form/fields-form.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -44,7 +44,7 @@ const NOTHING: Progress = { done: [], refused: [] }
 const COUNTED = 50
 
 /** True if somebody else has changed the user since it was selected. */
-const isLate = (error: unknown): boolean => error instanceof ApiError && error.status === 412
+const isLate = (error: unknown): boolean => error instanceof ClientError && error.statusCode === 412
 
 /**
  * Changes many users after a question. A suspension asks for its reason, and the change of a field for its value. The

@@ -1,7 +1,7 @@
 import { type Answer, type Client, LONGEST_WAIT, PATIENCE, wait } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { errorOf } from '../../client/error.ts'
 import { isObject, type Json, type JsonObject, type User } from '../api/types.ts'
-import { randomKey } from './random-key.ts'
+import { randomKey } from '../../client/random-key.ts'
 
 // As many in one step: a batch locks its users until it is done, and a person who stops waits for the step.
 const TOGETHER = 100
@@ -75,7 +75,7 @@ export async function changeMany (
       else if (result.status >= 200 && result.status < 300) done.push(afterwards(user, result.body))
       else if (isBusy(result) && mayWait) again.push(user)
       else {
-        refused.push({ user, error: new ApiError(result.status, result.body, isBusy(result) ? retryAfter : null) })
+        refused.push({ user, error: errorOf(result.status, result.body, isBusy(result) ? retryAfter : null) })
         if (isBusy(result)) isLimited = true
       }
     }

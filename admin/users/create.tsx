@@ -10,7 +10,7 @@ import { useSession } from '../state/session.ts'
 import { useSpeech } from '../state/texts.ts'
 import { faultsOf } from './faults.ts'
 import { listHref } from './left-list.ts'
-import { randomKey } from './random-key.ts'
+import { randomKey } from '../../client/random-key.ts'
 import { userSchema, withTenant } from './schema.ts'
 import { TakenBy } from './taken-by.tsx'
 

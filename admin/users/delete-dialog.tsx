@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { User } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
@@ -48,8 +48,8 @@ export function DeleteDialog ({ user, etag, onClose, onDeleted, onChanged, isFin
       try {
         await client.send('DELETE', `/users/${user.id}${query}`, { headers: { 'if-match': etag ?? '*' } })
       } catch (error) {
-        if (!(error instanceof ApiError) || (error.status !== 412 && error.status !== 404)) throw error
-        if (error.status === 412) {
+        if (!(error instanceof ClientError) || (error.statusCode !== 412 && error.statusCode !== 404)) throw error
+        if (error.statusCode === 412) {
           onChanged()
           return
         }

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Answer } from '../api/client.ts'
 import { isObject, type Fault, type JsonObject, type User } from '../api/types.ts'
 import { changedMembers, type Draft, draftOf, editedValue, isSameDraft, rebased } from '../form/draft.ts'
@@ -89,7 +89,7 @@ export function EditUser ({ stored, onStored, onDone }: EditUserProps) {
       if (isSameDraft(latest.current, draft)) onDone()
     } catch (error) {
       setFaults(faultsOf(error))
-      if (!(error instanceof ApiError) || error.status !== 412) {
+      if (!(error instanceof ClientError) || error.statusCode !== 412) {
         setTheirs(null)
         throw error
       }

@@ -1,5 +1,4 @@
-import type { Client } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { bytesOf, type Client, linesIn } from '../api/client.ts'
 import type { User } from '../api/types.ts'
 import type { Selected } from './bulk.ts'
 
@@ -30,16 +29,7 @@ export async function * exported (
   signal: AbortSignal
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const query = new URLSearchParams({ ...filter, format })
-  const bytes = await client.stream(`/users/export?${query.toString()}`, { signal, isPatient: true })
-  const reader = bytes.getReader()
-  for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      // The server breaks off an export that it can't complete.
-      throw signal.aborted ? error : new ApiError(0, undefined, null)
-    })
-    if (done) return
-    yield value
-  }
+  yield * bytesOf(await client.open('GET', `/users/export?${query.toString()}`, { signal, isPatient: true }), signal)
 }
 
 /** The API takes at most this many ids in one request. */
@@ -71,13 +61,9 @@ export async function * exportedInParts (
 
 /** The users of an export as lines of JSON, as far as a selection needs to know of them. */
 export async function readSelected (bytes: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Selected[]> {
-  const decoder = new TextDecoder()
   const users: Selected[] = []
-  let rest = ''
-  for await (const part of bytes) {
-    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
+  for await (const lines of linesIn(bytes)) {
+    for (const line of lines.filter((each) => each !== '')) {
       const { id, name, status, version }: User = JSON.parse(line)
       users.push({ id, name, status, version })
     }

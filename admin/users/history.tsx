@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Listed, LoggedEvent, User } from '../api/types.ts'
 import { changedLabels, isChange } from '../events/changes.tsx'
 import { Timeline } from '../events/timeline.tsx'
@@ -70,7 +70,7 @@ export function History ({ stored: { body: user, etag }, onStored, onChanged }: 
           action: { label: say('page.undo'), run: () => undoLatest(answer) }
         })
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 412) throw error
+        if (!(error instanceof ClientError) || error.statusCode !== 412) throw error
         onChanged()
       }
     })

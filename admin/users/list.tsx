@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Listed, User } from '../api/types.ts'
 import { ImportDialog } from '../imports/dialog.tsx'
 import { useFileDrop } from '../imports/drop.ts'
@@ -122,7 +122,7 @@ export function UserList ({ query }: { query: URLSearchParams }) {
           state={state}
           columns={columns}
           shown={shown}
-          faults={loaded.error instanceof ApiError ? loaded.error.faults : []}
+          faults={loaded.error instanceof ClientError ? loaded.error.errors : []}
           canExport={canExport}
           total={isCurrent ? total : null}
           onState={onState}

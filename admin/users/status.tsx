@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Answer } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { ClientError } from '../../client/error.ts'
 import type { Fault, User } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Alert, useAction } from '../parts/feedback.tsx'
@@ -71,7 +71,7 @@ export function StatusDialog ({ stored: { body: user, etag }, onClose, onStored,
         })
       } catch (error) {
         setFaults(faultsOf(error))
-        if (!(error instanceof ApiError) || error.status !== 412) throw error
+        if (!(error instanceof ClientError) || error.statusCode !== 412) throw error
         onClose()
         onChanged()
       }

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts'
-import { ApiError } from '../api/error.ts'
+import { errorOf } from '../../client/error.ts'
 import type { Delivery, Feed, LoggedEvent } from '../api/types.ts'
 
 const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -40,11 +40,11 @@ export async function eventsOf (
   return found
 }
 
-/** The event with an id: the last one before whatever follows it. @throws ApiError if the log has it no longer */
+/** The event with an id: the last one before whatever follows it. @throws ClientError if the log has it no longer */
 export async function findEvent (client: Client, id: string, signal: AbortSignal): Promise<LoggedEvent> {
   const { body: { data: [next] } } = await client.get<Feed>(`/events?after=${id}&limit=1`, { signal })
   const before = next === undefined ? '' : `&before=${next.id}`
   const { body: { data: [event] } } = await client.get<Feed>(`/events?order=desc&limit=1${before}`, { signal })
-  if (event?.id !== id) throw new ApiError(404, { code: 'events_expired' }, null)
+  if (event?.id !== id) throw errorOf(404, { code: 'events_expired' }, null)
   return event
 }
