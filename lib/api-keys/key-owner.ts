@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CallerId } from '../core/context.ts'
+import { lazy } from '../core/lazy.ts'
 import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
 import type { Caller } from './authenticator.ts'
@@ -14,7 +15,7 @@ export type KeyOwner = CallerId
  * rotations has made. Who a key was rotated from never changes, so it is looked up once.
  */
 export function createKeyOwners ({ apiKeys }: Repository): (caller: Caller) => Promise<KeyOwner> {
-  const firsts = new LRUCache<string, string>({ max: MAX_ENTRIES })
+  const firsts = lazy(() => new LRUCache<string, string>({ max: MAX_ENTRIES }))
 
   async function firstOf (id: string, rotatedFrom: string | null): Promise<string> {
     const chain = [id]
@@ -22,14 +23,14 @@ export function createKeyOwners ({ apiKeys }: Repository): (caller: Caller) => P
     let first = id
     // Plain SQL can write a circle, which must not be followed for ever.
     while (next !== null && !chain.includes(next)) {
-      const known = firsts.get(next)
+      const known = firsts().get(next)
       first = known ?? next
       if (known !== undefined) break
       chain.push(next)
       const before = next
       next = (await fromStorage(() => apiKeys.find({ id: before })))?.rotatedFrom ?? null
     }
-    for (const each of chain) firsts.set(each, first)
+    for (const each of chain) firsts().set(each, first)
     return first
   }
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { lazy } from '../core/lazy.ts'
 import { settleWithin } from '../core/settle.ts'
 import type { Repository } from '../storage/repository.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -52,10 +53,10 @@ export function createVerifier ({ repository, peppers, ttl: seconds, limited = (
   const ttl = seconds * 1000
   const candidates = peppers.length === 0 ? [undefined] : peppers
   // By the clock itself: a moment that is kept for a millisecond needs a timer for it, which costs more.
-  const cache = new LRUCache<string, LookUp>({ max: MAX_ENTRIES, ttlResolution: 0 })
+  const cache = lazy(() => new LRUCache<string, LookUp>({ max: MAX_ENTRIES, ttlResolution: 0 }))
   const running = new Map<string, Promise<LookUp>>()
   const touches = new Set<Promise<unknown>>()
-  const touched = new LRUCache<string, number>({ max: MAX_ENTRIES })
+  const touched = lazy(() => new LRUCache<string, number>({ max: MAX_ENTRIES }))
   let generation = 0
 
   async function read (start: string): Promise<LookUp> {
@@ -68,13 +69,13 @@ export function createVerifier ({ repository, peppers, ttl: seconds, limited = (
       const found = { record, end: record === null ? -Infinity : endOf(record) }
       // The result is as old as the question.
       const left = (record === null ? Math.min(UNKNOWN_TTL_MS, ttl) : ttl) - (performance.now() - asked)
-      if (left > 0 && readIn === generation) cache.set(start, found, { ttl: left })
+      if (left > 0 && readIn === generation) cache().set(start, found, { ttl: left })
       return found
     }
   }
 
   function find (start: string): LookUp | Promise<LookUp> {
-    const joined = cache.get(start) ?? running.get(start)
+    const joined = cache().get(start) ?? running.get(start)
     if (joined !== undefined) return joined
     // Without a cache, no call may get the result of an earlier question either.
     if (ttl === 0) return read(start)
@@ -113,7 +114,7 @@ export function createVerifier ({ repository, peppers, ttl: seconds, limited = (
 
   /** True if `verify`, which returned this record, would return it again without asking the storage. */
   function stillWorks (record: ApiKeyRecord): boolean {
-    const cached = cache.get(record.start)
+    const cached = cache().get(record.start)
     return cached?.record === record && Date.now() < cached.end
   }
 
@@ -125,7 +126,7 @@ export function createVerifier ({ repository, peppers, ttl: seconds, limited = (
 
   function clearThis (): void {
     generation++
-    cache.clear()
+    cache().clear()
     // Later calls start a new look-up.
     running.clear()
   }
@@ -138,9 +139,9 @@ export function createVerifier ({ repository, peppers, ttl: seconds, limited = (
   /** Stores that a key was used, at most once a minute. A failure is only reported. */
   function touch (record: ApiKeyRecord, onError: (error: unknown) => void): void {
     const now = Date.now()
-    const last = touched.get(record.id) ?? (record.lastUsedAt === null ? -Infinity : Date.parse(record.lastUsedAt))
+    const last = touched().get(record.id) ?? (record.lastUsedAt === null ? -Infinity : Date.parse(record.lastUsedAt))
     if (now - last < TOUCH_INTERVAL_MS) return
-    touched.set(record.id, now)
+    touched().set(record.id, now)
     const [usedAt, ifBefore] = [new Date(now).toISOString(), new Date(now - TOUCH_INTERVAL_MS).toISOString()]
     const write: Promise<unknown> = fromStorage(() =>
       repository.apiKeys.write({ type: 'touch', id: record.id, usedAt, ifBefore }))

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { lazy } from '../core/lazy.ts'
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { pauseBefore } from './attempts.ts'
 import { decideUser, type UserRows } from './decide-users.ts'
@@ -49,7 +50,7 @@ function writeIn (write: UserWrite, tenant: string | undefined): UserWrite {
  */
 export function createUserWrites (store: Storage, remembers: number) {
   const inTurn = createKeyedQueue()
-  const known = remembers === 0 ? null : new LRUCache<string, UserRecord>({ max: remembers })
+  const known = remembers === 0 ? null : lazy(() => new LRUCache<string, UserRecord>({ max: remembers }))
 
   /** The rows that a write alone may meet, without reading: of a new user none; null: they are read. */
   function guessOf (write: UserWrite, attempt: number, seen: UserRecord | undefined): UserRows | null {
@@ -100,7 +101,7 @@ export function createUserWrites (store: Storage, remembers: number) {
     // The row that was seen last is a guess that saves the reading: the version proves it.
     const takesSeen = write.type === 'update' ||
       (write.type === 'delete' && write.putAway === undefined && onGroups === undefined)
-    const seen = takesSeen ? known?.get(id) : undefined
+    const seen = takesSeen ? known?.().get(id) : undefined
     for (let attempt = 0; ; attempt++) {
       if (attempt > 0) await pauseBefore(attempt, since)
       const isGuess = attempt === 0 && seen !== undefined
@@ -118,7 +119,7 @@ export function createUserWrites (store: Storage, remembers: number) {
         if (groups !== null) onGroups?.(groups.changes)
         return copyOf(made.outcome)
       }
-      known?.delete(id)
+      known?.().delete(id)
       if (outcome.code === 'taken') return refusalOf(outcome)
     }
   }
@@ -127,8 +128,8 @@ export function createUserWrites (store: Storage, remembers: number) {
     if (known === null) return
     for (const write of writes) {
       if (write.in !== 'users') continue
-      if (write.put === null) known.delete(id)
-      else known.set(id, copyOfUser(write.put.record))
+      if (write.put === null) known().delete(id)
+      else known().set(id, copyOfUser(write.put.record))
     }
   }
 
@@ -138,7 +139,7 @@ export function createUserWrites (store: Storage, remembers: number) {
       ...options, idempotency: idempotencyIn(options.idempotency, tenant)
     })
     // An id may be given again, with a version that was seen before.
-    for (const write of writes) known?.delete(idOf(write))
+    for (const write of writes) known?.().delete(idOf(write))
     return { ...result, outcomes: outcomes.map(copyOf), note: structuredClone(result.note) }
   }
 
@@ -175,6 +176,6 @@ export function createUserWrites (store: Storage, remembers: number) {
     write: writeAll,
 
     /** Forgets the rows that were written. */
-    forget: (): void => known?.clear()
+    forget: (): void => known?.().clear()
   }
 }
