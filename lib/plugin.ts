@@ -23,7 +23,7 @@ import { createServices } from './mount/services.ts'
 import { joinMounts } from './mount/shared-storage.ts'
 import { openStorage } from './mount/storage-lifecycle.ts'
 import { purgeRegularly } from './mount/trash-purging.ts'
-import { SECURITY_SCHEME } from './openapi/describe.ts'
+import { SECURITY_SCHEME } from './openapi/hidden.ts'
 import { repositoryOf } from './storage/repository.ts'
 import { LIST_PARAMETERS } from './users/list-query.ts'
 import { RESERVED_NAMES } from './users/rules.ts'
@@ -108,7 +108,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const { counters } = options.limits
   const admissionWith = async (requests: Quota | undefined, name: string) =>
     admissionBy(identify, await createServerLimits(rateLimits, { requests, counters, name }))
-  const routing = createRouting(host, options, { admission, admissionWith, log, fields: schema, limits })
+  const routing = await createRouting(host, options, { admission, admissionWith, log, fields: schema, limits })
   const path = await routing.add(host, (scope) =>
     ownOperations(scope, options, services, { ...admission, repository, fields: schema, limits, tenants }))
   keepMount({ log, repository, fields: schema, options, services, membership, routing, path })

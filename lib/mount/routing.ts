@@ -71,7 +71,11 @@ function descriptionSettings (options: CheckedOptions, fields: FieldsSchema): De
 }
 
 /** Makes the function that adds operations to a mount, each time with the same authentication, limits and errors. */
-export function createRouting (host: FastifyInstance, options: CheckedOptions, parts: RoutingParts): Routing {
+export async function createRouting (
+  host: FastifyInstance,
+  options: CheckedOptions,
+  parts: RoutingParts
+): Promise<Routing> {
   const { log, fields, limits, admission, admissionWith } = parts
   const { prefix, pageSize, errorFormat, deprecated, openapi, logLevel, storage: { server } } = options
   const settings: OperationSettings = {
@@ -79,7 +83,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
     useSemicolonDelimiter: routerSettings(host).useSemicolonDelimiter,
     limits,
     pageSize,
-    describe: describeMount(host, log, openapi, descriptionSettings(options, fields))
+    describe: await describeMount(host, log, openapi, descriptionSettings(options, fields))
   }
   const logSerializers = redactingSerializers(host.log, options.logSerializers)
   const registration = { prefix, ...(logLevel !== undefined && { logLevel }), logSerializers }
@@ -112,7 +116,7 @@ export function createRouting (host: FastifyInstance, options: CheckedOptions, p
       const usual = descriptionSettings(options, fields)
       const limited = { ...usual.limited, requests: requests !== undefined }
       const description = { ...usual, limited, problemDetails: false, errorType }
-      const described = { ...settings, describe: describeMount(host, log, openapi, description) }
+      const described = { ...settings, describe: await describeMount(host, log, openapi, description) }
       await to.register(async function fastifyUsersServer (scope) {
         guardLoggers(scope, logSerializers)
         routeEveryMethod(scope)

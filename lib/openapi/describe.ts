@@ -3,11 +3,10 @@ import { describeFields } from './described-fields.ts'
 import { type DescriptionSettings, type OperationDescription, schemaOf } from './operation-description.ts'
 import { referencedNames, withReferences } from './references.ts'
 import type { Schema } from './component-parts.ts'
+import { type Describe, type Described, hidden, SECURITY_SCHEME, type Transform } from './hidden.ts'
 import { withTenants } from './tenant-components.ts'
 import { webhookRequests } from './webhook-requests.ts'
 
-/** The name of our security scheme in a description, unless the host has another of that name. */
-export const SECURITY_SCHEME = 'usersApiKey'
 const SCHEME = {
   type: 'http',
   scheme: 'bearer',
@@ -24,30 +23,6 @@ const TAGS = {
   tenants: 'Tenants, which users belong to: list, read, delete.',
   capabilities: 'What the caller can do.'
 }
-
-/**
- * What `@fastify/swagger` (dynamic mode) calls for a route that describes itself. Its types are not named here, since
- * it need not be installed.
- */
-export type Transform = (route: { url: string, openapiObject?: Described }) => { url: string, schema: Schema }
-export type Describe = (operation: OperationDescription) => { swaggerTransform: Transform }
-
-/** The description, as it is so far. */
-interface Described {
-  openapi?: string
-  paths?: Readonly<Record<string, object | undefined>>
-  webhooks?: Readonly<Record<string, unknown>>
-  tags?: ReadonlyArray<{ name: string, description?: string }>
-  components?: {
-    schemas?: Readonly<Record<string, unknown>>
-    securitySchemes?: Readonly<Record<string, unknown>>
-  }
-}
-
-const hide: Transform = ({ url }) => ({ url, schema: { hide: true } })
-
-/** The config of a route that descriptions omit. */
-export const hidden: { swaggerTransform: Transform } = { swaggerTransform: hide }
 
 // The names of mounts in each description: mounts may be in contexts that do not know each other.
 const mountNames = new WeakMap<Described, Map<string, DescriptionSettings>>()
@@ -148,7 +123,7 @@ export function createDescribe (
     if (!isSupported(openapiObject)) {
       if (!warned) onUnsupported()
       warned = true
-      return hide({ url })
+      return hidden.swaggerTransform({ url })
     }
     const mount = mountNameIn(openapiObject, settings, { own, later })
     const suffix = suffixOf(mount)

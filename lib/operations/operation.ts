@@ -5,7 +5,7 @@ import type { PageSize } from '../core/paging.ts'
 import type { ConcurrencyLimits } from '../http/limits/concurrency-limit.ts'
 import type { ParsedQuery } from '../http/query.ts'
 import type { BodyParts } from '../http/streams/streamed-bodies.ts'
-import type { Describe } from '../openapi/describe.ts'
+import type { Describe } from '../openapi/hidden.ts'
 import type { OperationDescription } from '../openapi/operation-description.ts'
 
 export type OperationRequest = FastifyRequest<{ Params: { id: string } }>

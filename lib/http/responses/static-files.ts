@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { hidden } from '../../openapi/describe.ts'
+import { hidden } from '../../openapi/hidden.ts'
 
 const compress = promisify(gzip)
 
