@@ -35,23 +35,28 @@ export function withProfileOfTables ({ make, recorded }: Finding): KnexStorage {
   const on = <Value>(call: (storage: KnexStorage) => Promise<Value>): Promise<Value> =>
     found === null ? find().then(call) : call(found)
 
+  /** Opens the storage of a profile, which refuses tables of another one. */
+  async function openAs (profile: Profile, options: OpenOptions): Promise<Opened> {
+    const storage = madeOf(profile)
+    const opened = await storage.open(options)
+    found = storage
+    return opened
+  }
+
   async function migrate (options: OpenOptions): Promise<Opened> {
     const profile = await recorded()
     try {
-      return await madeOf(profile ?? 'classic').open(options)
+      return await openAs(profile ?? 'classic', options)
     } catch (error) {
       // Another process may have made the tables of the other profile meanwhile, which stood in the way.
       const other = profile === null && !isUnableToMigrate(error) ? await recorded() : 'portable'
       if (profile !== null || other === null) throw error
-      return madeOf(other).open(options)
+      return openAs(other, options)
     }
   }
 
   async function open (options: OpenOptions = {}): Promise<Opened> {
-    if (options.migrate !== true) return (await find()).open(options)
-    const opened = await migrate(options)
-    await find()
-    return opened
+    return options.migrate === true ? migrate(options) : (await find()).open(options)
   }
 
   /** The standbys of the found profile: each has its own. `ofClassic`: they stand for a profile that has none. */

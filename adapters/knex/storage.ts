@@ -157,8 +157,7 @@ function storageOf (
     const migrator = createMigrator(executor, names, lists, { moves, tryTables, closing: () => closing.signal })
     const rows = rowsOf(executor, snapshots, shared)
     async function open ({ migrate = false, ...needs }: OpenOptions = {}): Promise<Opened> {
-      const created = migrate && await migrator.migrate(needs)
-      await migrator.check(needs)
+      const created = migrate ? await migrator.migrate(needs) : (await migrator.check(needs), false)
       // Whoever makes the tables tries them.
       if (created) isTried = true
       if (!executor.joined) await tryOnce()

@@ -28,7 +28,7 @@ export interface MigratorSettings {
 /** Keeps the tables in step with the code. */
 export interface Migrator {
   check (requirements: SchemaRequirements): Promise<void>
-  /** Returns whether it, or an earlier call, has made the tables. */
+  /** The same, after migrating them. Returns whether it, or an earlier call, has made the tables. */
   migrate (requirements: SchemaRequirements): Promise<boolean>
   rollback (version: number): Promise<void>
   verifyWords (): Promise<number>
@@ -135,6 +135,38 @@ export function createMigrator (
     for (const field of unique) lists.unique.add(field)
   }
 
+  /** Refuses tables that this code does not work with. */
+  async function requireTables (
+    { version, compatibleFrom, profile, searchable, hasAllWords }: RecordedSchema,
+    requirements: SchemaRequirements
+  ): Promise<void> {
+    lists.words.note(searchable)
+    if (compatibleFrom > LATEST) throw schemaNewer(version)
+    if (profile !== dialect.profile) {
+      const problem = `the tables have the profile ${profile}, not ${dialect.profile}`
+      throw schemaBehind(problem, 'open({ migrate: true }) to move them')
+    }
+    if (version < LATEST) {
+      throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'open({ migrate: true })')
+    }
+    const indexes = await missing(onPool, requirements)
+    const listed = (wanted: boolean) =>
+      indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
+    if (listed(false) !== '') {
+      const problem = `there is no index for lists filtered by ${listed(false)}`
+      throw schemaBehind(problem, 'open({ migrate: true, filterable })')
+    }
+    if (listed(true) !== '') {
+      throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')
+    }
+    if ((requirements.searchable?.key ?? searchable) !== searchable) {
+      throw schemaBehind('the search words of users come from other fields', 'open({ migrate: true, searchable })')
+    }
+    if (requirements.searchable !== undefined && !hasAllWords) {
+      throw schemaBehind('some users do not have their search words yet', 'open({ migrate: true, searchable })')
+    }
+  }
+
   return {
     inspect: createInspection(executor, names, () => recorded(onPool)),
     ...fieldWords(executor, names),
@@ -142,32 +174,7 @@ export function createMigrator (
     async check (requirements) {
       remember(requirements)
       await requireSettings()
-      const { version, compatibleFrom, profile, searchable, hasAllWords } = await recorded(onPool)
-      lists.words.note(searchable)
-      if (compatibleFrom > LATEST) throw schemaNewer(version)
-      if (profile !== dialect.profile) {
-        const problem = `the tables have the profile ${profile}, not ${dialect.profile}`
-        throw schemaBehind(problem, 'open({ migrate: true }) to move them')
-      }
-      if (version < LATEST) {
-        throw schemaBehind(`the tables are at version ${version}, this code needs ${LATEST}`, 'open({ migrate: true })')
-      }
-      const indexes = await missing(onPool, requirements)
-      const listed = (wanted: boolean) =>
-        indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
-      if (listed(false) !== '') {
-        const problem = `there is no index for lists filtered by ${listed(false)}`
-        throw schemaBehind(problem, 'open({ migrate: true, filterable })')
-      }
-      if (listed(true) !== '') {
-        throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')
-      }
-      if ((requirements.searchable?.key ?? searchable) !== searchable) {
-        throw schemaBehind('the search words of users come from other fields', 'open({ migrate: true, searchable })')
-      }
-      if (requirements.searchable !== undefined && !hasAllWords) {
-        throw schemaBehind('some users do not have their search words yet', 'open({ migrate: true, searchable })')
-      }
+      await requireTables(await recorded(onPool), requirements)
     },
 
     async migrate (requirements) {
@@ -178,7 +185,10 @@ export function createMigrator (
       const { searchable } = requirements
       const isCurrent = current.version === LATEST && (!moves || current.profile === dialect.profile) &&
         (searchable === undefined || (searchable.key === current.searchable && current.hasAllWords))
-      if (isCurrent && (await missing(onPool, requirements)).length === 0) return hasCreated
+      if (isCurrent && (await missing(onPool, requirements)).length === 0) {
+        await requireTables(current, requirements)
+        return hasCreated
+      }
       await ensureLocks()
       const signal = closing()
       const before = await transaction(async (on) => {
@@ -193,7 +203,7 @@ export function createMigrator (
         return version
       }, { exclusive: true, noTimeout: true, signal })
       if (searchable !== undefined) await makeFieldWords(executor, names, searchable, 'others')
-      lists.words.note((await recorded(onPool)).searchable)
+      await requireTables(await recorded(onPool), requirements)
       hasCreated ||= before === 0
       return hasCreated
     },
