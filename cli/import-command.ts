@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
-import { CONFLICT_RULES } from '../lib/transfer/import-judge.ts'
-import { IMPORT_FORMATS } from '../lib/transfer/file-rows.ts'
+import { CONFLICT_RULES, IMPORT_FORMATS } from '../lib/transfer/import-settings.ts'
 import { MAX_REFUSED, REPORTS } from '../lib/transfer/import-answer.ts'
 import { type Common, withStorage, withTenantOption } from './common.ts'
 import { importFile, type ImportOptions } from './import.ts'

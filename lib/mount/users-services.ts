@@ -4,7 +4,7 @@ import type { HostFields } from '../fields/host-fields.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Repository } from '../storage/repository.ts'
 import { copyOfUser } from '../storage/user-members.ts'
-import { createImports, type OpenImport } from '../transfer/import.ts'
+import type { createImports, OpenImport } from '../transfer/import.ts'
 import { createBatches, type WriteBatch } from '../users/batch.ts'
 import { type PublishGroups, type PublishUser, scopes } from '../users/outcomes.ts'
 import type { Presenter } from '../users/presenter.ts'
@@ -35,14 +35,19 @@ export function usersServices (fields: HostFields | null, presenter: Presenter, 
       ? null
       : (changes, context) => changes.forEach((change) => publishMembers(publishGroup, change, context))
     const scopeOf = scopes(fields?.searchable?.wordsOf, publishGroups)
+    let open: ReturnType<typeof createImports> | undefined
     const parts = { repository, fields, makeEvent, publish: publishUser, scopeOf }
     return {
       users: createUsersService({
         ...parts, hasGroups: groups, pageSize, requireIfMatch, idempotencyTtl, trash, tenants
       }),
-      openImport: createImports({
-        ...parts, hasTrash: trash !== null, hasGroups: groups, tenants: tenants ? 'required' : 'none'
-      }),
+      // Loaded when the first one is opened: its code is a tenth of what a mount needs otherwise.
+      async openImport (...call) {
+        open ??= (await import('../transfer/import.ts')).createImports({
+          ...parts, hasTrash: trash !== null, hasGroups: groups, tenants: tenants ? 'required' : 'none'
+        })
+        return open(...call)
+      },
       writeBatch: createBatches({ ...parts, requireIfMatch, idempotencyTtl, trash, tenants }),
       groups: groups
         ? createGroupsService({ repository, pageSize, requireIfMatch, tenants, publish: publishGroup, makeEvent })

@@ -129,7 +129,7 @@ export function importOperation (
     async handler ({ request, reply, query, faults, parts, tenant }) {
       const { report = 'faults', maxRefused = most, ...given } = query
       const priorFaults = [...faults, ...parameterFaults(parameters, { report, maxRefused })]
-      const opened = open(given, { priorFaults, tenant })
+      const opened = await open(given, { priorFaults, tenant })
       hold(request, reply)
       await limits.writes(async () => {}, shareOf(request))
       const { type } = contentType.safeParse(header(request, 'content-type') ?? '')

@@ -4,10 +4,8 @@ import type { Column } from './columns.ts'
 import { csvRows } from './csv-rows.ts'
 import { type FileNames, renaming } from './file-names.ts'
 import { ndjsonRows } from './ndjson-rows.ts'
+import type { ImportFormat } from './import-settings.ts'
 import type { SourceRow, SourceRows } from './source-row.ts'
-
-export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
-export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
 async function * mappedRows (
   rows: SourceRows,

@@ -4,10 +4,7 @@ import type { HostFields } from '../fields/host-fields.ts'
 import { errorOfRefusal } from '../users/outcomes.ts'
 import { keysOfRow, type UniqueKey } from './import-keys.ts'
 import type { ImportRow } from './import-row.ts'
-
-export const CONFLICT_RULES = ['fail', 'skip', 'update'] as const
-/** What happens to a row whose user already exists. */
-export type OnConflict = (typeof CONFLICT_RULES)[number]
+import type { OnConflict } from './import-settings.ts'
 
 /** How rows are judged. */
 export interface ImportRules {

@@ -2,8 +2,9 @@ import { UsersError } from '../core/errors.ts'
 import { type PartProblem, partProblem } from '../core/problem.ts'
 import { shownId } from './dry-run-store.ts'
 import type { BatchRow } from './import-batches.ts'
-import type { FindAway, Judge, OnConflict, Verdict } from './import-judge.ts'
+import type { FindAway, Judge, Verdict } from './import-judge.ts'
 import type { ImportRow } from './import-row.ts'
+import type { OnConflict } from './import-settings.ts'
 import { type ImportStore, isFault } from './import-store.ts'
 
 /** What has become of a row. Which members it has, `status` says. */

@@ -3,7 +3,13 @@ import { choiceParameter, flagParameter, type Parameter, type Parameters } from 
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import { type Column, tableColumns } from './columns.ts'
 import { readMap } from './file-names.ts'
-import { CONFLICT_RULES, type OnConflict } from './import-judge.ts'
+
+export const CONFLICT_RULES = ['fail', 'skip', 'update'] as const
+/** What happens to a row whose user already exists. */
+export type OnConflict = (typeof CONFLICT_RULES)[number]
+
+export const IMPORT_FORMATS = ['ndjson', 'csv'] as const
+export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
 /** What a caller says of an import. */
 export interface ImportSettings {

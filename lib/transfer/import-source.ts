@@ -1,7 +1,6 @@
 import type { Call } from '../core/context.ts'
 import type { Fault } from '../core/fault.ts'
-import { IMPORT_FORMATS, type ImportFormat } from './file-rows.ts'
-import type { ImportSettings } from './import-settings.ts'
+import { IMPORT_FORMATS, type ImportFormat, type ImportSettings } from './import-settings.ts'
 import type { ImportSummary, OpenImport } from './import.ts'
 import type { ImportResult } from './import-run.ts'
 
@@ -49,7 +48,7 @@ export async function importRows (
   if (!isIterable(source)) {
     throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the chunks of a file')
   }
-  const { summary, results, fileRows, valueRows } = open(settings, { priorFaults: faults, tenant })
+  const { summary, results, fileRows, valueRows } = await open(settings, { priorFaults: faults, tenant })
   const rows = format === undefined ? valueRows(source) : fileRows(chunksOf(source), format)
   for await (const part of results(rows, context)) {
     if (onResult === undefined) continue

@@ -9,12 +9,12 @@ import type { Chunks } from './byte-records.ts'
 import { tableColumns } from './columns.ts'
 import { importOver } from './dry-run-store.ts'
 import { readMap } from './file-names.ts'
-import { fileRows, type ImportFormat, renamedRows } from './file-rows.ts'
+import { fileRows, renamedRows } from './file-rows.ts'
 import { ahead, batchesOf, groupFinder } from './import-batches.ts'
 import { GROUPS } from './import-groups.ts'
 import { createJudge, type FindAway } from './import-judge.ts'
 import { batchImport, type ImportResult } from './import-run.ts'
-import { type ImportSettings, importParameters } from './import-settings.ts'
+import { type ImportFormat, importParameters, type ImportSettings } from './import-settings.ts'
 import { awayIn, holdersIn, importInto, type ImportStoreParts, membersIn } from './import-store.ts'
 import type { RowTenants } from './row-tenants.ts'
 import { type SourceRows, valueRows } from './source-row.ts'
@@ -130,4 +130,5 @@ export function createImports (parts: ImportParts) {
   }
 }
 
-export type OpenImport = ReturnType<typeof createImports>
+/** Opens an import, after its code is loaded. */
+export type OpenImport = (...call: Parameters<ReturnType<typeof createImports>>) => Promise<Import>
