@@ -30,7 +30,7 @@ const ALONE = [
   'adapters/conformance-postgres', 'docs.test', 'operator', 'acceptance/tarball', 'adapters/kit-processes',
   'adapters/conformance', 'examples/adapters', 'adapters/kit.test', 'adapters/histories', 'hosts/combinations',
   'adapters/kit', 'acceptance/', 'adapters/standbys', 'adapters/model', 'adapters/hostile', 'adapters/counting.test',
-  'users/races', 'faults', 'http/unavailable-database', 'adapters/sqlite-temporary', 'http/limits'
+  'faults', 'http/unavailable-database', 'adapters/sqlite-temporary', 'http/limits'
 ]
 /** How many files share a process, by the beginning of their paths. */
 const GROUP_SIZES = { 'admin/': 6, 'cli/': 6, 'examples/': 5, '': 12 }

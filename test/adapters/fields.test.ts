@@ -69,20 +69,6 @@ test('two installations on one search path have indexes of their own', async (t)
   await t.resolves(front.open(requirements))
 })
 
-test('a value of a field that another process has had made unique since is taken', async (t) => {
-  const [schema, filename] = [temporarySchema(t), join(await temporaryDirectory(t), 'users.db')]
-  for (const make of [() => sqlite({ filename }), () => postgres({ connection: pgUrl(), schema })]) {
-    const [running, other] = [await migrated(t, make()), make()]
-    for (const n of [1, 2]) await addUser(running, userOf(n, { fields: { badge: `b${n}` } }))
-    await migrated(t, other, { unique: ['badge'] })
-    const row = (version: number, badge: string) =>
-      ({ record: userOf(2, { version, fields: { badge } }), keys: { fieldWords: [] }, of: null })
-    const write = { in: 'users', put: row(2, 'b1'), was: row(1, 'b2') } as const
-    t.strictSame(await running.commit([{ writes: [write], events: [], rewrites: [] }]),
-      [{ code: 'taken', at: 0, member: { field: 'badge' } }])
-  }
-})
-
 test('plain SQL can put nothing but an object into the column', async (t) => {
   for (const { create } of databases) {
     const { open, execute } = await create(t)

@@ -4,14 +4,12 @@ import { knexStorage } from '../../adapters/knex/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
-import { intercept } from '../helpers/intercept.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
-import { connectPg, pgHost, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
+import { connectPg, pgHost } from '../helpers/postgres.ts'
 import { apiKeyOf, idempotencyOf, idOf, keysOf, rename, timeOf, userOf } from '../helpers/records.ts'
-import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
-import { until } from '../helpers/until.ts'
-import { addKey, addUser, addUserOnce, changeUser, removeUser, revokeKey, rotateKey } from '../helpers/writes.ts'
+import { pgUrl, temporarySchema } from '../helpers/stores.ts'
+import { addKey, addUser, addUserOnce, changeUser, removeUser } from '../helpers/writes.ts'
 
 const POOL_MAX = 10
 
@@ -106,23 +104,6 @@ test('reads of one connection while their table is locked all fail as unavailabl
   await storage.open()
 })
 
-test('a revocation with successors waits for an open rotation, and revokes what that has added', async (t) => {
-  const schema = temporarySchema(t)
-  const application = { application_name: schema }
-  const storage = await migrated(t, postgres({ connection: pgUrlWith(application), schema }))
-  const host = pgHost(t)
-  const hosts = knexStorage(host, { schema, profile: 'classic' })
-  await addKey(storage, apiKeyOf(1))
-  const transaction = await host.transaction()
-  const successor = apiKeyOf(2, { rotatedFrom: idOf('key', 1) })
-  await rotateKey(hosts.join(transaction), idOf('key', 1), successor, { now: timeOf(1), expiresAt: timeOf(9) })
-  const revoking = revokeKey(storage, idOf('key', 1), timeOf(2), { successors: true })
-  await until('the revocation waits', async () => (await waitingForLock(schema)).length === 1)
-  await transaction.commit()
-  t.match(await revoking, { changed: true, successors: [{ key: { id: successor.id, revokedAt: timeOf(2) } }] })
-  t.equal((await repositoryOf(storage).apiKeys.find({ id: successor.id }))?.revokedAt, timeOf(2))
-})
-
 test('a creation that waits too long for the first one with its key fails as in progress', async (t) => {
   const schema = temporarySchema(t)
   // Long enough for a connection on a busy machine.
@@ -134,18 +115,4 @@ test('a creation that waits too long for the first one with its key fails as in 
     await t.rejects(addUserOnce(storage, userOf(2), idempotencyOf(1)), { code: 'idempotency_in_progress' })
   })
   t.match(await addUserOnce(storage, userOf(3), idempotencyOf(1)), { user: { id: userOf(1).id }, replayed: true })
-})
-
-test('a key is free if its user is deleted while the key is looked up', async (t) => {
-  const schema = temporarySchema(t)
-  const host = pgHost(t)
-  const storage = await migrated(t, knexStorage(host, { schema }))
-  await addUserOnce(storage, userOf(1), idempotencyOf(1))
-  intercept(host, async (statement, send) => {
-    if (statement.includes('fingerprint AS')) {
-      await sql(`delete from "${schema}".fastify_users_users where id = $1`, [userOf(1).id])
-    }
-    return send()
-  })
-  t.match(await addUserOnce(storage, userOf(2), idempotencyOf(1)), { user: { id: userOf(2).id }, replayed: false })
 })

@@ -5,6 +5,7 @@ import { type Call, inject, testApp } from '../helpers/app.ts'
 import { JSON_BODY, keyApp, UNKNOWN } from '../helpers/key-app.ts'
 import { until } from '../helpers/until.ts'
 
+const DAY = 86_400
 const ROUTES = [
   ['GET', '/api-keys', 'keys:read'],
   ['POST', '/api-keys', 'keys:write'],
@@ -147,4 +148,40 @@ test('reports every fault of a request, and changes nothing', async (t) => {
     t.equal((await inject(app, method, `/v1${path}`)).statusCode, 401, `${method} ${path} without a key`)
   }
   t.equal((await app.users.apiKeys.list()).meta.total, 2, 'no key was created')
+})
+
+test('a rotation gives the successor the lifetime that is asked for, and later ones take it over', async (t) => {
+  const { app, call } = await keyApp(t)
+  const { id } = await app.users.apiKeys.create({ name: 'x', expiresIn: 100 * DAY })
+  const lifeOf = ({ createdAt, expiresAt }: { createdAt: string, expiresAt?: string }) =>
+    expiresAt === undefined ? Infinity : Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000)
+  const rotate = (of: string, payload: object) =>
+    call('POST', `/api-keys/${of}/rotate`, { payload })
+  const at = new Date(Date.now() + 20 * DAY * 1000).toISOString()
+  const next = (await rotate(id, {})).json()
+  t.equal(lifeOf(next), 100 * DAY)
+  const { expiresAt } = await app.users.apiKeys.get(id)
+  t.equal(lifeOf({ ...next, expiresAt }), DAY, 'a day of overlap by default')
+  t.equal(lifeOf((await rotate(id, {})).json()), 100 * DAY, 'not what the rotation has left of it')
+  // In process nobody's own life bounds that of the successor.
+  for (const given of [null, '9999-12-31T23:59:59.999Z']) {
+    const made = await app.users.apiKeys.create({ name: 'long', expiresAt: given })
+    await app.users.apiKeys.rotate(made.id, { overlap: 60 })
+    t.equal((await app.users.apiKeys.rotate(made.id)).expiresAt, made.expiresAt)
+  }
+  t.equal((await rotate(id, { expiresAt: at })).json().expiresAt, at)
+  t.equal(lifeOf((await rotate(id, { expiresAt: null })).json()), Infinity)
+  const short = (await rotate(id, { expiresIn: 3 * DAY, overlap: 0 })).json()
+  t.equal(lifeOf(short), 3 * DAY)
+  t.equal(lifeOf((await rotate(short.id, {})).json()), 3 * DAY)
+  for (const [payload, pointer, code] of [
+    [{ expiresAt: '2001-01-01T00:00:00Z' }, '/expiresAt', 'past'],
+    [{ expiresAt: 'soon' }, '/expiresAt', 'format'],
+    [{ expiresAt: 5 }, '/expiresAt', 'invalid'],
+    [{ expiresIn: 0 }, '/expiresIn', 'range'],
+    [{ expiresAt: at, expiresIn: 5 }, '/expiresIn', 'exclusive']
+  ] as const) {
+    const { statusCode, json } = await rotate(short.id, payload)
+    t.match([statusCode, json()], [400, { code: 'validation_failed', errors: [{ pointer, code }] }])
+  }
 })

@@ -1,8 +1,7 @@
 // Contract §15: an Idempotency-Key covers a whole batch.
 import { test } from 'tap'
 import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
-import { ann, bob, listed, NOBODY, post, statusesOf } from '../helpers/batches.ts'
-import { stores } from '../helpers/stores.ts'
+import { ann, bob, NOBODY, post, statusesOf } from '../helpers/batches.ts'
 
 test('an Idempotency-Key covers the whole batch', async (t) => {
   const { app, call, prefix } = await testApp(t, { idempotencyTtl: 60 })
@@ -47,16 +46,3 @@ test('an Idempotency-Key covers the whole batch', async (t) => {
   const wrong = await post(call, body, { 'idempotency-key': 'a b' })
   t.match([wrong.statusCode, wrong.json()], [400, { errors: [{ header: 'idempotency-key', code: 'format' }] }])
 })
-
-for (const store of stores) {
-  test(`of 20 concurrent batches under one key one is made, on ${store.name}`, async (t) => {
-    const { call } = await testApp(t, { storage: await store.create(t), limits: { inFlight: 200 } })
-    const body = { operations: [{ op: 'create', body: ann }, { op: 'create', body: bob }] }
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(call, body, { 'idempotency-key': 'k' })))
-    const made = answers.filter(({ statusCode }) => statusCode === 200)
-    t.strictSame(answers.filter(({ statusCode }) => ![200, 409].includes(statusCode)), [])
-    t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
-    t.equal(new Set(made.map((answer) => answer.body)).size, 1)
-    t.strictSame(await listed(call), ['Ann ann@example.org', 'Bob bob@example.org'])
-  })
-}

@@ -3,76 +3,13 @@ import { mock } from 'node:test'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import { contextOf } from '../../lib/http/caller.ts'
-import type { EventType, UsersEvent } from '../../lib/index.ts'
-import { testApp, type TestApp } from '../helpers/app.ts'
+import type { EventType } from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { untyped } from '../helpers/untyped.ts'
 import '../helpers/watch-all.ts'
 
-const TYPES: EventType[] = [
-  'user.created',
-  'user.updated',
-  'user.deleted',
-  'api_key.created',
-  'api_key.rotated',
-  'api_key.revoked'
-]
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))
-
-function collect ({ app }: TestApp): Array<UsersEvent<EventType>> {
-  const seen: Array<UsersEvent<EventType>> = []
-  for (const type of TYPES) {
-    app.users.events.on(type, (event) => {
-      seen.push(event)
-    })
-  }
-  return seen
-}
-
-test('emits one event per change', async (t) => {
-  const host = await testApp(t, { server: { genReqId: () => 'req-7' } })
-  const { app, call } = host
-  const [key] = (await app.users.apiKeys.list()).data
-  const seen = collect(host)
-  const newEvents = async () => {
-    await nextTick()
-    return seen.splice(0)
-  }
-  const actor = { type: 'api_key', id: key?.id }
-
-  const user = (await call('POST', '/users', { payload: { name: 'Ann', email: 'Ann@example.org' } })).json()
-  t.match(await newEvents(), [
-    {
-      id: /^evt_\w{26}$/,
-      type: 'user.created',
-      timestamp: /Z$/,
-      data: { ...user, version: 1 },
-      actor,
-      requestId: 'req-7'
-    }
-  ])
-  await call('PATCH', `/users/${user.id}`, { payload: { name: 'Anna' } })
-  t.match(await newEvents(), [{ type: 'user.updated', data: { id: user.id, name: 'Anna', version: 2 }, actor }])
-  await call('PATCH', `/users/${user.id}`, { payload: { name: 'Anna' } })
-  await call('PATCH', `/users/${user.id}`, { payload: { name: 'X' }, headers: { 'if-match': '"1"' } })
-  await call('POST', '/users', { payload: { name: 'B', email: 'ANN@example.org' } })
-  t.strictSame(await newEvents(), [], 'no event for a request that changes nothing or is refused')
-  await call('DELETE', `/users/${user.id}`)
-  await call('DELETE', `/users/${user.id}`)
-  t.match(await newEvents(), [{ type: 'user.deleted', data: { id: user.id, name: 'Anna', version: 2 } }])
-
-  const made = await app.users.apiKeys.create({ name: 'x' })
-  const next = await app.users.apiKeys.rotate(made.id)
-  await app.users.apiKeys.revoke(made.id)
-  await app.users.apiKeys.revoke(made.id)
-  const events = await newEvents()
-  t.match(events, [
-    { type: 'api_key.created', data: { id: made.id, start: made.start }, actor: null, requestId: null },
-    { type: 'api_key.rotated', data: { id: next.id, rotatedFrom: made.id } },
-    { type: 'api_key.revoked', data: { id: made.id, revokedAt: /Z$/ } }
-  ])
-  for (const secret of [made.key, next.key, 'digest', 'lifetime']) t.notMatch(JSON.stringify(events), secret)
-})
 
 test('a listener that throws, rejects, hangs or changes its event affects nobody else', async (t) => {
   const log = captureLog()

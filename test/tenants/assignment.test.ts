@@ -14,10 +14,9 @@ import { withoutType } from '../helpers/fields.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { everyone, firstPage, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
-import { temporaryDatabase } from '../helpers/mariadb.ts'
 import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
-import { addUsers, changeUser, removeUser } from '../helpers/writes.ts'
+import { addUsers, changeUser } from '../helpers/writes.ts'
 import { ACME, hosted, PLATFORM } from './hosted.ts'
 
 /** Adds the users with the numbers from 1 on, who belong to no tenant. */
@@ -107,39 +106,6 @@ test('names who is refused, and gives the others', async (t) => {
   t.strictSame(await app.users.tenants.assign('beta'), { assigned: 3, refused: 0 }, 'another tenant can have them')
   await t.rejects(app.users.tenants.assign('No'), { code: 'validation_failed' })
 })
-
-for (const { name, place, at } of stores.filter(({ place }) => place !== 'none')) {
-  test(`several callers give each user once, beside writers and compaction, on ${name}`, async (t) => {
-    const where = place === 'file'
-      ? join(await temporaryDirectory(t), 'users.db')
-      : place === 'database' ? await temporaryDatabase(t) : temporarySchema(t)
-    const open = () => migrated(t, at(where))
-    const [storage, one, other] = [await open(), await open(), await open()]
-    await fill(storage, 500)
-    if (isCounted(storage)) await storage.rebuildCounts()
-    const over = new AbortController()
-    const writing = (async () => {
-      let deleted = 0
-      for (let n = 1; !over.signal.aborted || n < 50; n += 7) {
-        const at = 1 + n % 500
-        // Who was deleted before is not found.
-        await changeUser(storage, idOf('usr', at), rename('X'), { updatedAt: timeOf(9) }).catch(() => {})
-        deleted += await removeUser(storage, idOf('usr', 1 + (n * 11) % 500)).then(() => 1, () => 0)
-        await countIn(storage, 'acme')
-      }
-      return deleted
-    })()
-    const totals = await Promise.all([assignAll(one), assignAll(other), assignAll(storage)])
-    over.abort()
-    const deleted = await writing
-    t.strictSame(totals.map(({ refused }) => refused), [0, 0, 0])
-    t.strictSame(await assignAll(one), { assigned: 0, refused: 0 })
-    const assigned = totals.reduce((sum, each) => sum + each.assigned, 0)
-    t.ok(assigned <= 500 && assigned >= 500 - deleted, `${assigned} were given, and ${deleted} were deleted`)
-    t.equal(await countIn(storage, 'acme'), 500 - deleted)
-    await requireExact(t, storage)
-  })
-}
 
 test('a service without the option tenants goes on beside it', async (t) => {
   const schema = temporarySchema(t)

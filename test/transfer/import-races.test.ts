@@ -6,7 +6,6 @@ import type { Storage } from '../../lib/storage/storage.ts'
 import { aroundCommit, overtaken, usersIn } from '../helpers/around.ts'
 import { testApp } from '../helpers/app.ts'
 import { rename, userOf } from '../helpers/records.ts'
-import { stores } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org' }
@@ -83,15 +82,3 @@ test('a storage that fails an update, and one whose user changes for ever', asyn
   await t.rejects(app.users.import([{ ...ann, name: 'B' }], options),
     { code: 'storage_unavailable', headers: { 'retry-after': '5' } })
 })
-
-for (const { name, create } of stores) {
-  test(`${name}: four concurrent imports of the same rows make each user once`, async (t) => {
-    const { app } = await testApp(t, { storage: await create(t) })
-    const rows = Array.from({ length: 700 }, (_, n) => ({ name: `User ${n}`, email: `user${n}@example.org` }))
-    const sums = await Promise.all([rows, rows.toReversed(), rows, rows.toReversed()].map((each) =>
-      app.users.import(each, { onConflict: 'skip' })))
-    t.equal(sums.reduce((sum, { created }) => sum + created, 0), 700)
-    t.equal(sums.reduce((sum, { skipped }) => sum + skipped, 0), 2100)
-    t.equal((await app.users.list()).meta.total, 700)
-  })
-}

@@ -7,7 +7,6 @@ import { aroundCommit } from '../helpers/around.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { listen, rawRequest } from '../helpers/raw.ts'
-import { stores } from '../helpers/stores.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.org' }
 
@@ -59,19 +58,6 @@ test('an idempotency key creates one user in process, until it expires', async (
   mock.timers.reset()
   t.not((await create('P', 'p3', 'k-2')).id, past.id, 'an expired idempotency key can be used again')
 })
-
-for (const store of stores) {
-  test(`of concurrent creations under one Idempotency-Key one is made, on ${store.name}`, async (t) => {
-    const { call } = await testApp(t, { storage: await store.create(t) })
-    const answers = await Promise.all(Array.from({ length: 20 }, () =>
-      call('POST', '/users', { headers: { 'idempotency-key': 'concurrent' }, payload: ann })))
-    const made = answers.filter(({ statusCode }) => statusCode === 201)
-    t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
-    t.ok(answers.every(({ statusCode, headers }) =>
-      statusCode === 201 || (statusCode === 409 && headers['retry-after'] === '1')))
-    t.equal(new Set(made.map(({ body }) => body)).size, 1)
-  })
-}
 
 test('refuses a request with two Idempotency-Key headers', async (t) => {
   const { app, key } = await testApp(t)
