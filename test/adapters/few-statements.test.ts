@@ -38,24 +38,6 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     for (const { items } of pages.slice(1)) for (const user of items) user.name = 'changed by a caller'
     t.strictSame(pages[0]?.items, [0, 1, 2].map((n) => userOf(n)))
   })
-
-  test(`${name}: every list that is asked for after the answer to a creation has the new user`, async (t) => {
-    const storage = await migrated(t, await make(t))
-    const create = (n: number) => addUser(storage, userOf(n))
-    const list = () => storage.users.list(everyone, { order: 'asc', limit: 3, from: { offset: 0 } })
-    await Promise.all(numbers(200).map(create))
-    // Others ask for the same list at the same moment.
-    const results = await Promise.all(numbers(100).map(async (n) => {
-      const before = list()
-      await create(200 + n)
-      const { total } = await list()
-      await before
-      return { total, id: (await storage.users.find(idOf('usr', 200 + n)))?.id }
-    }))
-    t.strictSame(results.map(({ id }) => id), numbers(100).map((n) => idOf('usr', 200 + n)))
-    t.equal((await list()).total, 300)
-    t.ok(results.every(({ total }) => total > 200 && total <= 300))
-  })
 }
 
 test('`work` gets the distinct requests of one turn, at most `max` per call', async (t) => {

@@ -1,6 +1,5 @@
 // The standalone service on every storage, as a process of its own.
-import { mkdir, stat } from 'node:fs/promises'
-import { userInfo } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { get, KEY, startService } from '../helpers/service.ts'
@@ -135,16 +134,4 @@ lmdb:<directory> or memory:
   t.equal(await unreachable.exitCode(), 1)
   t.equal(unreachable.stderr(), 'The service could not start: the database cannot be reached or is busy ' +
     '(ECONNREFUSED)\n')
-})
-
-test('names a database file that it cannot open, and the account', async (t) => {
-  const directory = await temporaryDirectory(t)
-  await mkdir(join(directory, 'data', 'users.db', 'a directory'), { recursive: true })
-  const service = startService(t, directory)
-  t.equal(await service.exitCode(), 1)
-  const { username, uid } = userInfo()
-  const file = join(directory, 'data', 'users.db')
-  t.equal(service.stderr().trim().split('\n').at(-1), `The service could not start: the account ${username} ` +
-    `(uid ${uid}) can't write the database file ${file} (SQLITE_CANTOPEN): make it the owner of the file and its ` +
-    'directory, on a disk that is mounted for writing')
 })
