@@ -1,4 +1,4 @@
-// Several processes share the deliveries; one that dies leaves nothing undone.
+// A process that dies leaves no delivery undone. That several share deliveries: test/storage/rules/between.test.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -42,21 +42,6 @@ async function deliverer (t: Test, args: string[]) {
 }
 
 for (const place of places) {
-  test(`three processes deliver each event once, on ${place.name}`, { skip: place.skip }, async (t) => {
-    const { storage, args } = await place.create(t)
-    const { app } = await hooked(t, { deliver: false }, { storage })
-    const receiver = await startReceiver(t)
-    await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
-    const children = await Promise.all([1, 2, 3].map(() => deliverer(t, args)))
-    for (let n = 0; n < 200; n += 20) {
-      await Promise.all(Array.from({ length: 20 }, (_, i) => app.users.create(user(n + i))))
-    }
-    await until('all came', () => new Set(receiver.ids()).size === 200, 30_000)
-    for (const child of children) child.kill('SIGTERM')
-    await Promise.all(children.map((child) => once(child, 'exit')))
-    t.equal(receiver.ids().length, 200, 'none came twice')
-  })
-
   test(`a process that dies in the middle of its attempts leaves them to others, on ${place.name}`, {
     skip: place.skip
   }, async (t) => {
