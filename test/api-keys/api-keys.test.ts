@@ -1,9 +1,8 @@
-// When the last use of a key is stored, and the first key.
-import Fastify, { type FastifyInstance } from 'fastify'
+// When the last use of a key is stored.
+import type { FastifyInstance } from 'fastify'
 import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import users from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { areUses, aroundCommit } from '../helpers/around.ts'
 import { inject, testApp } from '../helpers/app.ts'
@@ -79,16 +78,4 @@ test('closing does not wait forever for a use to be stored', async (t) => {
   mock.timers.reset()
   await finished
   t.ok(hasClosed)
-})
-
-test('concurrent creations of the first key: one succeeds', async (t) => {
-  const storage = memory()
-  const { app } = await testApp(t, { storage })
-  t.equal(await app.users.apiKeys.createFirst({ name: 'first' }), null, 'the store has a key')
-  const fresh = Fastify()
-  t.teardown(() => fresh.close())
-  await fresh.register(users, { storage: memory() })
-  const created = await Promise.all([1, 2, 3].map((n) => fresh.users.apiKeys.createFirst({ name: `first ${n}` })))
-  t.equal(created.filter((key) => key !== null).length, 1)
-  t.equal((await fresh.users.apiKeys.list()).meta.total, 1)
 })

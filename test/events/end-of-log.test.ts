@@ -94,13 +94,3 @@ test('a reader of a tenant without events misses none of its first ones', async 
   const old = firstIdAt('evt', Date.now() - RETENTION * 1000)
   await t.rejects(events.list({ after: old }), { code: 'events_expired' })
 })
-
-test('an actor that cannot be stored is a fault of the parameter, on postgres', async (t) => {
-  const { call } = await testApp(t, {
-    storage: postgres({ connection: pgUrl(), schema: temporarySchema(t) }), eventLog: true
-  })
-  for (const order of ['asc', 'desc']) {
-    const { statusCode, body } = await call('GET', `/events?actor=a%00&order=${order}`)
-    t.match([statusCode, JSON.parse(body).errors], [400, [{ parameter: 'actor', code: 'format' }]])
-  }
-})

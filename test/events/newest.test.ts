@@ -114,6 +114,9 @@ test('an order and a place that do not go together, and what is no filter, are 4
     { parameter: 'actor', code: 'format' }, { parameter: 'since', code: 'format' },
     { parameter: 'until', code: 'format' }
   ])
+  for (const order of ['asc', 'desc']) {
+    t.strictSame(await faults(`actor=a%00&order=${order}`), [{ parameter: 'actor', code: 'format' }])
+  }
   // A plus that was not escaped.
   t.strictSame(await faults('since=2026-01-01T00:00:00+02:00'), [{ parameter: 'since', code: 'format' }])
   t.strictSame(await faults('order=desc', stream), [{ parameter: 'order', code: 'exclusive' }])

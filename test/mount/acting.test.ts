@@ -69,6 +69,7 @@ test('changes of API keys are recorded as made by the actor', async (t) => {
   const { users } = await mounted(t)
   const { apiKeys } = users.as(JO, REQUEST)
   t.not(await apiKeys.createFirst({ name: 'first' }), null)
+  t.equal(await apiKeys.createFirst({ name: 'another first' }), null, 'the store has a key')
   const { id } = await apiKeys.create({ name: 'second' })
   const successor = await apiKeys.rotate(id)
   await apiKeys.revoke(successor.id)

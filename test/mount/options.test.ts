@@ -24,6 +24,8 @@ test('a storage that lacks methods is refused with their names', (t) => {
   const refused = (storage: unknown, message: RegExp) => t.throws(() => check({ storage }), { message })
   refused({ ...rest, find, commit: 1 }, /: this one lacks commit$/)
   refused(rest, /: this one lacks commit, find$/)
+  for (const name of [undefined, '', 5]) refused({ ...memory(), name }, /: this one lacks name$/)
+  refused({ ...memory(), log: Object.create(memory().log, { prune: { value: 1 } }) }, /: this one lacks log\.prune$/)
   const log = { read () {}, find () {}, history () {}, before () {}, rewrite () {} }
   refused({ ...memory(), log }, /: this one lacks log\.prune, log\.pruned$/)
   refused({ ...memory(), users: { find () {} } }, /: this one lacks users\.list, users\.walk$/)

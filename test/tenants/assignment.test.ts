@@ -1,7 +1,6 @@
 // Users who belong to no tenant are given to one, beside a service and by several callers; and what is to be seen then.
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
-import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
@@ -14,7 +13,7 @@ import { withoutType } from '../helpers/fields.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { everyone, firstPage, idOf, rename, timeOf, userOf } from '../helpers/records.ts'
-import { pgUrl, stores, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addUsers, changeUser } from '../helpers/writes.ts'
 import { ACME, hosted, PLATFORM } from './hosted.ts'
@@ -28,14 +27,6 @@ const countIn = async (storage: Storage, tenant: string): Promise<number> =>
 
 const assignAll = (storage: Storage) => assignUsers(repositoryOf(storage).tenants.assign, 'acme', () => {})
 
-const isCounted = (storage: Storage): storage is KnexStorage => 'verifyCounts' in storage
-
-async function requireExact (t: Test, storage: Storage): Promise<void> {
-  if (!isCounted(storage)) return
-  const { users, counted, wrong } = await storage.verifyCounts()
-  t.strictSame({ counted, wrong }, { counted: users, wrong: 0 }, 'the counted numbers are exact')
-}
-
 async function host (t: Test, storage: Storage, tenants = true) {
   const own = [{ key: PLATFORM, name: 'platform', scopes: ALL_SCOPES, tenant: null }]
   const { app, send } = await hosted(t, { storage, tenants, apiKeys: tenants ? {} : { static: own } })
@@ -45,44 +36,6 @@ async function host (t: Test, storage: Storage, tenants = true) {
       key?: string, payload?: object, headers?: Record<string, string>
     } = {}) => send(key, method, `/v1${path}`, payload, headers)
   }
-}
-
-for (const store of stores) {
-  test(`gives users to a tenant beside requests that read and write, on ${store.name}`, async (t) => {
-    const storage = await store.create(t)
-    const { app, send } = await host(t, storage)
-    await fill(storage, 300)
-    if (isCounted(storage)) await storage.rebuildCounts()
-    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 0)
-    const over = new AbortController()
-    const statuses = new Set<number>()
-    let patches = 0
-    const load = (async () => {
-      for (let i = 1; !over.signal.aborted || i < 20; i++) {
-        const id = idOf('usr', 1 + i % 300)
-        const answers = await Promise.all([
-          send('GET', `/users/${id}`),
-          send('PATCH', `/users/${id}`, { payload: { name: `Changed ${i}` } }),
-          send('POST', '/users', { key: ACME, payload: { name: 'x', email: `new-${i}@example.org` } })
-        ])
-        patches++
-        for (const { status } of answers) statuses.add(status)
-        const { status, body: { meta: { total } } } = await send('GET', '/users?limit=1')
-        t.strictSame({ status, total }, { status: 200, total: 300 + i }, 'everybody is listed at any moment')
-      }
-    })()
-    t.strictSame(await app.users.tenants.assign('acme'), { assigned: 300, refused: 0 })
-    over.abort()
-    await load
-    t.strictSame([...statuses].sort(), [200, 201])
-    t.equal((await send('GET', '/users', { key: ACME })).body.meta.total, 300 + patches)
-    t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 300 + patches }])
-    await requireExact(t, storage)
-    const { status, body } = await send('GET', `/users/${idOf('usr', 300)}`, { key: ACME })
-    t.match({ status, body }, { status: 200, body: { email: userOf(300).email, tenant: 'acme' } })
-    const { data: events } = await app.users.tenant('acme').events.list({ limit: 100 })
-    t.ok(events.every((event) => event.tenant === 'acme') && events.length > 0)
-  })
 }
 
 test('names who is refused, and gives the others', async (t) => {
