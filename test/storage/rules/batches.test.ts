@@ -1,8 +1,8 @@
 // What several writes of users mean that are made together.
-import { races, rules } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  after, ATOMIC, concurrently, create, done, holdersOf, idOf, idsOf, keyed, onlyVersion, RACERS, readdress, remove,
-  rename, SINGLE, tally, update, userOf, usersIn
+  after, ATOMIC, create, done, holdersOf, idOf, idsOf, keyed, onlyVersion, readdress, remove, rename, SINGLE, update,
+  userOf, usersIn
 } from './values.ts'
 
 rules('each write meets what those before it have made', async (t, { repository, write }) => {
@@ -67,41 +67,4 @@ rules('nothing that a call was given or has returned can change what is stored',
     Object(result.note).deep.push(2)
   }
   t.strictSame((await usersIn(repository))[1]?.fields, { list: [1] })
-})
-
-races('concurrent calls on the same users in other orders are all made, each in one step', async (
-  t, { repository, write }
-) => {
-  for (const n of [1, 2, 3]) await write(create(userOf(n)))
-  const { values, codes } = await concurrently((i) => {
-    const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
-    return repository.users.write(order.map((n) => update(n, rename(`${n} of ${i}`))), i % 4 < 2 ? ATOMIC : SINGLE)
-  })
-  t.strictSame([values.length, codes], [RACERS, []])
-  const users = await usersIn(repository)
-  t.strictSame(users.map(({ version }) => version), Array(3).fill(1 + RACERS))
-  t.equal(new Set(users.map(({ name }) => name.replace(/^\d+ of /, ''))).size, 1, 'the last call has changed all')
-})
-
-races('concurrent calls that create the same users in other orders make each once', async (
-  t, { repository }
-) => {
-  const { values, codes } = await concurrently((i) => {
-    const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
-    return repository.users.write(
-      order.map((n) => create(userOf(10 * (i + 1) + n, { email: `${n}@example.org` }))), SINGLE)
-  })
-  t.strictSame(codes, [])
-  t.strictSame(tally(values.flatMap(({ outcomes }) => outcomes)), { done: 3, email_taken: 3 * RACERS - 3 })
-  t.equal((await usersIn(repository)).length, 3)
-})
-
-races('no change is lost beside calls that ask for theirs', async (t, { repository, write }) => {
-  await write(create(userOf(1, { fields: { n: 0 } })))
-  const { codes } = await concurrently(async (i) => i % 2 === 0
-    ? write(update(1, rename(`Name ${i}`)))
-    : repository.users.write([update(1, ({ fields }) => ({ fields: { n: Number(fields['n']) + 1 } }))],
-      i % 4 === 1 ? ATOMIC : SINGLE))
-  t.strictSame(codes, [])
-  t.match(await usersIn(repository), [{ fields: { n: RACERS / 2 }, version: 1 + RACERS }])
 })

@@ -140,6 +140,32 @@ testAmid({
     amid: [({ webhooks }) => webhooks.remove(FIRST)],
     comes: false
   },
+  'nothing is added to an endpoint that was removed, nor is it back': {
+    before: (repository) => addWebhooks(repository, 1).then(() => deliver(repository, [deliveryOf(1)])),
+    does: ({ webhooks }) => webhooks.change(FIRST, null, (webhook) => ({ webhook, deliveries: [deliveryOf(2)] })),
+    amid: [({ webhooks }) => webhooks.remove(FIRST)],
+    comes: null,
+    then: async ({ storage, webhooks }) => [
+      await webhooks.find(FIRST), await storage.find('deliveries', [1, 2].map((n) => ({ id: idOf('dlv', n) })))
+    ],
+    leaves: [null, [null, null]]
+  },
+  'what is removed with an endpoint is not claimed': {
+    before: (repository) => addWebhooks(repository, 1).then(() => deliver(repository, [deliveryOf(1)])),
+    does: ({ webhooks }) => webhooks.claim(FIRST, { now: timeOf(9), until: timeOf(30), limit: 1 }),
+    amid: [({ webhooks }) => webhooks.remove(FIRST)],
+    comes: [],
+    then: ({ storage }) => storage.find('deliveries', [{ id: idOf('dlv', 1) }]),
+    leaves: [null]
+  },
+  'a removal takes what is added meanwhile': {
+    before: (repository) => addWebhooks(repository, 1),
+    does: ({ webhooks }) => webhooks.remove(FIRST),
+    amid: [(repository) => deliver(repository, [deliveryOf(1)])],
+    comes: true,
+    then: ({ storage }) => storage.find('deliveries', [{ id: idOf('dlv', 1) }]),
+    leaves: [null]
+  },
   'what is decided on a delivery is decided again when it is claimed': {
     before: (repository) => addWebhooks(repository, 1).then(() => deliver(repository, [deliveryOf(1)])),
     does: ({ webhooks }) => webhooks.change(FIRST, idOf('dlv', 1), (_webhook, delivery) =>

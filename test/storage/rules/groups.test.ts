@@ -2,10 +2,10 @@
 import type { GroupWrite, MembersAsked } from '../../../lib/storage/group-loop.ts'
 import type { Repository } from '../../../lib/storage/repository.ts'
 import type { GroupChange, GroupRecord, NewEvent } from '../../../lib/storage/storage.ts'
-import { interrupted, processes, races, rules } from './on-stores.ts'
+import { interrupted, processes, rules } from './on-stores.ts'
 import {
   anyVersion, concurrently, create, eventOf, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, restore, SINGLE,
-  tally, timeOf, upTo, userOf
+  timeOf, upTo, userOf
 } from './values.ts'
 import { repositoryOf } from '../../../lib/storage/repository.ts'
 
@@ -159,16 +159,6 @@ rules('a name is taken in its tenant, and a version guards a group', async (t, {
   t.strictSame(await groups.write({ ...gone, guard: onlyVersion(1) }), { code: 'version_mismatch' })
   t.match(await groups.write({ ...gone, guard: onlyVersion(2) }), { code: 'done' })
   t.strictSame((await groups.list({ nameKey: 'group 1' }, first)).total, 0)
-})
-
-races('twenty changes of one group at once lose nobody', async (t, { repository }) => {
-  await withUsers(repository, ...upTo(2 * RACERS))
-  await repository.groups.write(made(1, ids(...upTo(RACERS))))
-  const { values, codes } = await concurrently((i) => repository.groups.write(
-    members(1, { add: ids(RACERS + i + 1), remove: ids(i + 1) }, { event: eventOf(i, 'group.updated') })))
-  t.strictSame([tally(values), codes], [{ done: RACERS }, []])
-  t.strictSame(await membersIn(repository, 1), ids(...upTo(2 * RACERS).slice(RACERS)))
-  t.equal((await repository.groups.find(idOf('grp', 1)))?.version, RACERS + 1)
 })
 
 processes('members who join in one process while others go in another one are counted', async (t, [one, two]) => {

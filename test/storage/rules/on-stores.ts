@@ -120,10 +120,7 @@ function onKinds<Given> (
 /** Tests a rule in memory, and at night on databases: it is decided above the stores, and the kit tests those. */
 export const rules = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'nightly')
 
-/** Tests a rule of concurrent calls, which databases bring into an order. */
-export const races = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci')
-
-/** The same for what takes long: every pair of writes. */
+/** Tests concurrent calls, which databases bring into an order. */
 export const longRaces = (name: string, rule: Rule<Subject>): void => onKinds(name, kinds, rule, 'ci', from('ci'))
 
 /** Tests a rule with the stores that two processes have on one database. */

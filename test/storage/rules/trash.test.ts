@@ -1,8 +1,8 @@
 // What it means that users are put away, restored and purged.
-import { races, rules } from './on-stores.ts'
+import { rules } from './on-stores.ts'
 import {
-  after, awayIn, concurrently, create, done, idOf, idsOf, onlyVersion, purge, putAway, RACERS, remove, rename,
-  restore, SINGLE, tally, timeOf, update, upTo, userOf, usersIn
+  after, awayIn, create, done, idOf, idsOf, onlyVersion, purge, putAway, remove, rename, restore, SINGLE, timeOf,
+  update, upTo, userOf, usersIn
 } from './values.ts'
 
 const DESK = { type: 'api_key', id: idOf('key', 7), name: 'Desk' }
@@ -80,40 +80,4 @@ rules('writes of one call see what those before them have made of the trash', as
   t.strictSame(outcomes[12], { code: 'field_taken', field: 'id' })
   t.strictSame((await usersIn(repository)).map(({ id }) => id), idsOf('usr', [1, 6]))
   t.strictSame((await repository.trash.list({ offset: 0, limit: 9 })).items, [away(5, 300), away(2)])
-})
-
-races('of concurrent restorations one is made', async (t, { repository, write }) => {
-  await write(create(userOf(1)))
-  await write(putAway(1))
-  const { values } = await concurrently((i) => write(restore(1, { updatedAt: timeOf(900 + i) })))
-  t.strictSame(tally(values), { done: 1, not_found: RACERS - 1 })
-  t.strictSame(values.find(({ code }) => code === 'done'), done((await usersIn(repository))[0] ?? null))
-  for (const n of upTo(RACERS)) {
-    await write(create(userOf(100 + n, { email: 'one@example.org' })))
-    await write(putAway(100 + n))
-  }
-  const same = await concurrently((i) => write(restore(101 + i)))
-  t.strictSame([tally(same.values), same.codes], [{ done: 1, email_taken: RACERS - 1 }, []])
-  t.strictSame([(await usersIn(repository)).length, (await awayIn(repository)).length], [2, RACERS - 1])
-})
-
-races('beside any writes a user is at one place, and counts its versions', async (t, { repository, write }) => {
-  for (const n of [1, 2, 3]) await write(create(userOf(n)))
-  for (const n of [2, 3]) await write(putAway(n))
-  const { values, codes } = await concurrently(async (i) => {
-    const order = i % 2 === 0 ? [1, 2, 3] : [3, 2, 1]
-    const there = await usersIn(repository)
-    t.ok(there.length <= 3)
-    if (i % 5 === 4) return [await write(i % 2 === 0 ? putAway(1, 900 + i) : restore(1))]
-    const writes = order.flatMap((n) =>
-      i % 4 < 2 ? [restore(n), putAway(n, 900 + i)] : [putAway(n, 900 + i), restore(n)])
-    return (await repository.users.write(writes, SINGLE)).outcomes
-  }, RACERS / 2)
-  t.strictSame(codes, [])
-  const last = [...await usersIn(repository), ...await awayIn(repository)]
-  t.strictSame(last.map(({ id }) => id).toSorted(), idsOf('usr', [1, 2, 3]))
-  const answered = values.flat().flatMap((outcome) => outcome.code === 'done' ? outcome.user ?? [] : [])
-  for (const { id, version } of last) {
-    t.equal(Math.max(...answered.filter((user) => user.id === id).map((user) => user.version)), version, id)
-  }
 })
