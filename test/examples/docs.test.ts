@@ -4,9 +4,9 @@ import { chromium, type Locator, type Page } from 'playwright-core'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
-import { programPath } from '../servers/program.mjs'
+import { browserPath } from '../servers/program.mjs'
 
-const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
+const CHROMIUM = browserPath()
 const present = CHROMIUM !== undefined
 if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) {
   throw new Error('Chromium is required, but this machine has none')

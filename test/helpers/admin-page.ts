@@ -8,14 +8,14 @@ import { memory } from '../../adapters/memory/index.ts'
 import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
 import users, { type Scope, type Storage, type Users, type UsersOptions } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
-import { programPath } from '../servers/program.mjs'
+import { browserPath } from '../servers/program.mjs'
 import { FIELDS } from './admin-fields.ts'
 import { ALL_SCOPES } from './app.ts'
 import { stores } from './stores.ts'
 import { until } from './until.ts'
 import './watch-all.ts'
 
-const CHROMIUM = programPath('chromium') ?? programPath('google-chrome')
+const CHROMIUM = browserPath()
 if (CHROMIUM === undefined && process.env['REQUIRE_CHROMIUM'] !== undefined) {
   throw new Error('Chromium is required, but this machine has none')
 }

@@ -12,3 +12,13 @@ export function programPath (name) {
     .map((directory) => join(dirname(directory), 'sbin'))
   return [...directories, ...beside].map((directory) => join(directory, name)).find((path) => existsSync(path))
 }
+
+/**
+ * The path of the browser: without windows, if the machine has that, since it takes a third less of the processor.
+ * Every night the whole one. `undefined` if the machine has none.
+ */
+export function browserPath () {
+  const names = ['chromium-headless-shell', 'chromium', 'google-chrome']
+  if (process.env.TEST_LEVEL === 'nightly') names.push(names.shift())
+  return names.map(programPath).find((path) => path !== undefined)
+}
