@@ -8,7 +8,7 @@ import {
 } from '../helpers/blank-project.ts'
 import { from } from '../helpers/level.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
-import { pgUrl, sql, temporaryDirectory } from '../helpers/stores.ts'
+import { pgUrl, sql } from '../helpers/stores.ts'
 
 // The fixtures connect to what this sets in the environment.
 pgUrl()
@@ -35,7 +35,7 @@ const everyWay = isNight ? Object.keys(resolutions) : ['nodenext']
 const fieldsWays = isNight ? ['typebox', 'sinclair-typebox', 'json-schema'] : ['json-schema']
 
 test('the tarball has the build, the documents and the examples of adapters', async (t) => {
-  const { files } = await pack(await temporaryDirectory(t))
+  const { files } = await pack()
   t.strictSame(files.filter((path) => !path.startsWith('dist/')).sort(), [
     'CHANGELOG.md',
     'LICENSE',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Test } from 'tap'
+import root, { type Test } from 'tap'
 import { temporaryDirectory } from './stores.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -44,11 +44,17 @@ export const compilers = {
 export const newestNodeTypes = '@types/node@npm:@types/node@26.6.6'
 
 /** Packs the package from the existing build, because a new build would remove files that other tests use. */
-export async function pack (directory: string): Promise<{ path: string; files: string[] }> {
+async function packNow (): Promise<{ path: string; files: string[] }> {
+  const directory = await temporaryDirectory(root)
   const { stdout } = await command(ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', directory)
   const [{ filename, files }] = JSON.parse(stdout)
   return { path: join(directory, filename), files: files.map(({ path }: { path: string }) => path) }
 }
+
+let packed: ReturnType<typeof packNow> | undefined
+
+/** The tarball of the package, which all tests of a process share, and the files in it. */
+export const pack = (): ReturnType<typeof packNow> => (packed ??= packNow())
 
 /**
  * A blank project with the tarball and these packages, in the versions of the suite. It is removed with the test.
@@ -60,7 +66,7 @@ export async function blankProject (
   { links = [], args = [] }: { links?: readonly string[]; args?: readonly string[] } = {}
 ): Promise<string> {
   const directory = await temporaryDirectory(t)
-  const { path } = await pack(directory)
+  const { path } = await pack()
   const cwd = join(directory, 'blank')
   await mkdir(cwd)
   await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'blank', private: true }))
