@@ -93,6 +93,11 @@ const ROOMS = [
     ]
   },
   {
+    room: 'lib/mcp',
+    has: 'the tools of agents, from the rows of operations',
+    uses: ['lib/core', 'lib/api-keys', 'lib/openapi', 'lib/http']
+  },
+  {
     room: 'lib/operations',
     has: 'the operations, with their routes and handlers',
     uses: BELOW_OPERATIONS

@@ -24,6 +24,7 @@ const groups = {
     'HTTP API': 'http-api',
     'In process': 'in-process',
     Client: 'client',
+    'Agents (MCP)': 'mcp',
     'The life of a user': 'life-of-a-user',
     'API keys': 'api-keys',
     Authentication: 'authentication',

@@ -53,6 +53,8 @@ export interface Mount {
   fields: FieldsSchema
   /** True if an operation has been added. */
   hasOperation: Routing['has']
+  operations: Routing['operations']
+  description: Routing['description']
 }
 
 /** What a mount is made of. */
@@ -108,7 +110,9 @@ export function keepMount (parts: MountParts): void {
     users: services.users,
     groups: services.groups,
     fields,
-    hasOperation: routing.has
+    hasOperation: routing.has,
+    operations: routing.operations,
+    description: routing.description
   })
 }
 

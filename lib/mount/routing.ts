@@ -37,6 +37,10 @@ export interface Routing {
   addServer (to: FastifyInstance, server: OwnServer): Promise<void>
   /** True if an operation has been added. */
   has (operationId: string): boolean
+  /** The operations that were added under the prefix of the mount. */
+  operations (): Operation[]
+  /** What descriptions of them depend on. */
+  description: DescriptionSettings
 }
 
 /** Operations under a prefix of their own, with limits and errors of their own. */
@@ -88,7 +92,7 @@ export async function createRouting (
   const logSerializers = redactingSerializers(host.log, options.logSerializers)
   const registration = { prefix, ...(logLevel !== undefined && { logLevel }), logSerializers }
   const ownsNotFound = errorFormat !== 'fastify' && options.notFoundHandler
-  const added = new Set<string>()
+  const added = new Map<string, Operation>()
   const warnOfProxies = proxyWarning(host, log)
 
   return {
@@ -106,7 +110,7 @@ export async function createRouting (
         isolate(scope, admission, { errorFormat, ownsNotFound: isFirst && scope.prefix !== '' && ownsNotFound })
         if (server?.standbys !== undefined) giveTokens(scope, server.standbys)
         const operations = operationsIn(scope, settings)
-        for (const { operationId } of operations) added.add(operationId)
+        for (const operation of operations) added.set(operation.operationId, operation)
         routeOperations(scope, operations, settings)
       }, registration)
       return path
@@ -123,10 +127,11 @@ export async function createRouting (
         warnOfProxies(scope)
         isolate(scope, admitted, { errorFormat, errorType, ownsNotFound: true })
         const all = operations(admitted)
-        for (const { operationId } of all) added.add(operationId)
         routeOperations(scope, all, described)
       }, { ...registration, prefix: own })
     },
-    has: (operationId) => added.has(operationId)
+    has: (operationId) => added.has(operationId),
+    operations: () => [...added.values()],
+    description: descriptionSettings(options, fields)
   }
 }

@@ -93,10 +93,13 @@ function addReferenced (
   if (!tags.some(({ name }) => name === tag)) description.tags = [...tags, { name: tag, description: TAGS[tag] }]
 }
 
+/** Where components of a mount are in a description. */
+const placeIn = (mount: string) => (name: string): string => `#/components/schemas/${mount}.${name}`
+
 /** Adds the requests that receivers of webhooks get. Another mount's have its name before them. */
 function addWebhooks (description: Described, requests: Readonly<Record<string, Schema>>, mount: string): void {
   const named = Object.entries(requests).map(([type, request]) =>
-    [mount === 'users' ? type : `${mount}.${type}`, withReferences(request, mount)])
+    [mount === 'users' ? type : `${mount}.${type}`, withReferences(request, placeIn(mount))])
   if (named.length > 0) description.webhooks = { ...description.webhooks, ...Object.fromEntries(named) }
 }
 
@@ -132,10 +135,11 @@ export function createDescribe (
     const requests = operation.tag === 'webhooks' ? webhookRequests(suffix) : {}
     addWebhooks(openapiObject, requests, mount)
     const names = referencedNames(requests, components, referencedNames(schema, components))
-    const named = [...names].map((name) => [`${mount}.${name}`, withReferences(components[name], mount)] as const)
+    const place = placeIn(mount)
+    const named = [...names].map((name) => [`${mount}.${name}`, withReferences(components[name], place)] as const)
     addReferenced(openapiObject, operation, Object.fromEntries(named))
     const security = [{ [addScheme(openapiObject)]: [] }]
-    return { url, schema: { ...Object(withReferences(schema, mount)), security } }
+    return { url, schema: { ...Object(withReferences(schema, placeIn(mount))), security } }
   }
   return (operation) => {
     own.add(operation.operationId)

@@ -3,19 +3,19 @@ import type { Schema } from './component-parts.ts'
 /** Keywords that hold values, not schemas: the host's own values may have members of any name. */
 const VALUE_KEYWORDS = ['examples', 'default', 'enum', 'const']
 
-/** A schema whose references lead to the components of a mount, which are named `<mount>.<component>`. */
-export function withReferences (schema: unknown, mount: string): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => withReferences(each, mount))
+/** A schema whose references lead to where the components are. `placeOf`: the place of one by its name. */
+export function withReferences (schema: unknown, placeOf: (name: string) => string): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => withReferences(each, placeOf))
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     if (VALUE_KEYWORDS.includes(keyword)) return [keyword, value]
     // Members are names, not keywords.
     if (keyword === 'properties' && typeof value === 'object') {
-      const members = Object.entries(value).map(([name, inner]) => [name, withReferences(inner, mount)] as const)
+      const members = Object.entries(value).map(([name, inner]) => [name, withReferences(inner, placeOf)] as const)
       return [keyword, Object.fromEntries(members)]
     }
-    if (keyword === '$ref' && typeof value === 'string') return [keyword, `#/components/schemas/${mount}.${value}`]
-    return [keyword, withReferences(value, mount)]
+    if (keyword === '$ref' && typeof value === 'string') return [keyword, placeOf(value)]
+    return [keyword, withReferences(value, placeOf)]
   }))
 }
 
