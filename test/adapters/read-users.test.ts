@@ -84,7 +84,12 @@ test('postgres: a connection that is lost ends its reader', async (t) => {
 
 test('postgres: no timeout of the server ends a reader that takes its time', async (t) => {
   const options = '-c statement_timeout=300 -c idle_in_transaction_session_timeout=100'
-  const storage = await filled(t, onPostgres(t, { connection: pgUrlWith({ options }) }))
+  const schema = temporarySchema(t)
+  // The users are made without the limits, which a busy machine does not meet.
+  await filled(t, onPostgres(t, { schema }))
+  const storage = onPostgres(t, { schema, connection: pgUrlWith({ options }) })
+  t.teardown(() => storage.close())
+  await storage.open()
   const watcher = await connectPg(t, pgUrlWith({ options }))
   const lost = new Promise((resolve) => watcher.on('error', resolve))
   const { release, reading } = await held(storage)
