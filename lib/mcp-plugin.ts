@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import fp from 'fastify-plugin'
 import { defaulted, optional, type OptionsOf, readOptions } from './core/option-table.ts'
 import { Type } from './core/typebox.ts'
+import { UsersError } from './core/errors.ts'
 import { BATCH_BODY_MAX } from './core/limits.ts'
 import { errorOf, INVALID_REQUEST, PARSE_ERROR, RpcError } from './mcp/protocol.ts'
 import { type ApiAnswer, type ApiRequest, createMcpServer } from './mcp/server.ts'
@@ -30,13 +31,17 @@ export interface McpOptions extends OptionsOf<typeof optionTable> {}
 
 const NAME = 'fastify-users/mcp'
 /** Of a request to the endpoint, what does not belong to the request of an operation. */
-const OWN_HEADERS = /^(?:content-.*|transfer-encoding|connection|accept.*|expect|if-.*|idempotency-key|mcp-.*|origin)$/
+const OWN_HEADERS = /^(?::|content-|transfer-encoding|connection|accept|expect|if-|idempotency-key|mcp-|origin)/
 
 /** Makes what sends requests of operations, with the key, cookies and address of a request. */
 const askingIn = (host: FastifyInstance, api: string) => (request: FastifyRequest) => {
-  const { headers, params, raw: { socket: { remoteAddress = '' } } } = request
+  const { headers, host: named, params, raw: { socket: { remoteAddress = '' } } } = request
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)))
-  const base = api.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(Object(params)[name])))
+  const base = api.replace(/:(\w+)/g, (_, name) => {
+    const value = String(Object(params)[name])
+    if (!/^[\w-]+$/.test(value)) throw new UsersError('not_found')
+    return value
+  })
   return async ({ method, path, body, ifMatch }: ApiRequest): Promise<ApiAnswer> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const answer = await host.inject(Object({
@@ -44,13 +49,14 @@ const askingIn = (host: FastifyInstance, api: string) => (request: FastifyReques
       url: `${base}${path}`,
       remoteAddress,
       headers: {
-        ...kept, ...body !== undefined && { 'content-type': type }, ...ifMatch !== undefined && { 'if-match': ifMatch }
+        ...kept,
+        host: named,
+        ...body !== undefined && { 'content-type': type },
+        ...ifMatch !== undefined && { 'if-match': ifMatch }
       },
       ...body !== undefined && { payload: JSON.stringify(body) }
     }))
-    const link = answer.headers['link']
-    const text = answer.body
-    return { status: answer.statusCode, body: text === '' ? undefined : JSON.parse(text), link: String(link ?? '') }
+    return { status: answer.statusCode, text: answer.body, link: String(answer.headers['link'] ?? '') }
   }
 }
 

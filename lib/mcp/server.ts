@@ -9,7 +9,7 @@ import {
 import { mayUse, type Tool } from './tools.ts'
 
 /** An answer of the API. */
-export interface ApiAnswer { status: number, body: unknown, link: string }
+export interface ApiAnswer { status: number, text: string, link: string }
 export interface ApiRequest { method: string, path: string, body?: unknown, ifMatch?: string | undefined }
 /** Sends a request to the API as the caller of this one. */
 type Ask = (request: ApiRequest) => Promise<ApiAnswer>
@@ -40,10 +40,21 @@ function shown (value: unknown, more: object = {}): object {
   return { content: [{ type: 'text', text }], structuredContent: { untrusted: value, ...more }, isError: false }
 }
 
+/** The body of an answer. A host may have errors in a format of its own. */
+function bodyOf ({ text }: ApiAnswer): unknown {
+  try {
+    return text === '' ? { done: true } : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** An answer with whole records alone, and where it goes on. */
-function resultOfAnswer ({ status, body, link }: ApiAnswer): object {
+function resultOfAnswer (answer: ApiAnswer): object {
+  const { status, link } = answer
+  const body = bodyOf(answer)
   if (status >= 400) return { ...shown(body), isError: true }
-  if (!isObject(body) || !Array.isArray(body['data'])) return shown(body ?? { done: true })
+  if (!isObject(body) || !Array.isArray(body['data'])) return shown(body)
   const { data } = body
   const [, query = ''] = /<[^>?]*\?([^>]*)>; rel="next"/.exec(link) ?? []
   const places = [...new URLSearchParams(query)].filter(([name]) => /^(page|after|before|cursor)$/.test(name))
@@ -61,7 +72,12 @@ function pathOf ({ row, definition: { inputSchema } }: Tool, given: Given): stri
   const missing: string[] = required.filter((name: string) => given[name] === undefined)
   if (unknown.length > 0) throw new RpcError(INVALID_PARAMS, `There is no argument ${unknown.join(', ')}`)
   if (missing.length > 0) throw new RpcError(INVALID_PARAMS, `An argument is missing: ${missing.join(', ')}`)
-  const path = row.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(given[name])))
+  const path = row.path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = given[name]
+    // A dot could lead to another operation.
+    if (typeof value !== 'string' || !/^[\w-]+$/.test(value)) throw new RpcError(INVALID_PARAMS, `${name} is no id`)
+    return value
+  })
   const others = ['body', 'ifVersion', 'dryRun', 'preview']
   const asked = Object.entries(given).filter(([name, value]) =>
     value !== undefined && !others.includes(name) && !row.path.includes(`:${name}`))
@@ -69,12 +85,18 @@ function pathOf ({ row, definition: { inputSchema } }: Tool, given: Given): stri
   return query === '' ? path : `${path}?${query}`
 }
 
-const tagOf = (version: unknown): string | undefined => version === undefined ? undefined : `"${textOf(version)}"`
+/** The entity tag of a version, if there is one. */
+function tagOf (version: unknown): string | undefined {
+  if (version === undefined) return undefined
+  if (!Number.isSafeInteger(version)) throw new RpcError(INVALID_PARAMS, 'A version is a number')
+  return `"${String(version)}"`
+}
 
 /** The operations of a batch. */
 function operationsOf ({ body }: Given): Given[] {
-  const operations = isObject(body) ? body['operations'] : []
-  return Array.isArray(operations) ? operations.filter(isObject) : []
+  const { operations } = Object(body)
+  if (Array.isArray(operations) && operations.every(isObject)) return operations
+  throw new RpcError(INVALID_PARAMS, 'operations must be a list of objects')
 }
 
 export function createMcpServer ({ tools, askAs, pageMax }: McpServerOptions) {
@@ -93,7 +115,7 @@ export function createMcpServer ({ tools, askAs, pageMax }: McpServerOptions) {
         const query = new URLSearchParams({ ids: some.join(), limit: String(some.length) }).toString()
         const answer = await ask({ method: 'GET', path: `/users?${query}` })
         if (answer.status >= 400) return resultOfAnswer(answer)
-        records.push(...Object(answer.body).data)
+        records.push(...Object(bodyOf(answer)).data)
       }
       const found = new Set(records.map((record) => Object(record).id))
       const missing = ids.filter((id) => !found.has(id))
@@ -101,7 +123,7 @@ export function createMcpServer ({ tools, askAs, pageMax }: McpServerOptions) {
     } else {
       const answer = await ask({ method: 'GET', path: pathOf(tool, given) })
       if (answer.status >= 400) return resultOfAnswer(answer)
-      records.push(answer.body)
+      records.push(bodyOf(answer))
     }
     const seen = Object.fromEntries(records.map((record) => [Object(record).id, Object(record).version]))
     return { seen, records }
@@ -129,8 +151,8 @@ export function createMcpServer ({ tools, askAs, pageMax }: McpServerOptions) {
       return resultOfAnswer(await ask({ method, path, ifMatch: tagOf(version) }))
     }
     const operations = operationsOf(given).map((each) => {
-      const version = seen[textOf(each['id'])]
-      return version === undefined ? each : { ...each, ifMatch: tagOf(version) }
+      const id = textOf(each['id'])
+      return Object.hasOwn(seen, id) ? { ...each, ifMatch: tagOf(seen[id]) } : each
     })
     return resultOfAnswer(await ask({ method, path, body: { ...Object(given['body']), operations } }))
   }

@@ -74,6 +74,9 @@ for (const mode of MODES) {
     const found = await call('listUsers', { q: 'ann' })
     t.strictSame(found.data, { data: [ann], meta: { page: 1, limit: 20, total: 1 } })
     const late = await call('updateUser', { id: ann.id, ifVersion: 7, body: { name: 'X' } })
+    for (const ifVersion of ['1', '1\r\nx: y', 1.5, {}]) {
+      await t.rejects(call('updateUser', { id: ann.id, ifVersion, body: {} }), { code: -32602 })
+    }
     t.match(late, { isError: true, data: { code: 'precondition_failed' } })
     const body = { status: 'suspended', statusReason: 'asked' }
     t.match((await call('updateUser', { id: ann.id, ifVersion: 1, body })).data, { status: 'suspended', version: 2 })
@@ -119,6 +122,9 @@ test('many at once are written as a preview has shown them, or not at all', asyn
   const { preview } = await call('writeUsers', { body, dryRun: true })
   t.equal((await call('writeUsers', { body, preview })).data.data.length, 8)
   t.equal((await users.list({ status: 'suspended' })).meta.total, 8)
+  for (const list of [undefined, 5, [5], [null]]) {
+    await t.rejects(call('writeUsers', { body: { operations: list }, dryRun: true }), { code: -32602 })
+  }
   for (const op of ['purge', 'else']) {
     const refused = { operations: [{ op, id: made[0]?.id }] }
     t.match(await call('writeUsers', { body: refused, dryRun: true }), { isError: true, text: /not offered/ })
@@ -141,7 +147,9 @@ test('an answer has whole records, and says where it goes on', async (t) => {
   t.match(await call('listUsers', { limit: 'x' }), { isError: true, data: { code: 'validation_failed' } })
   await t.rejects(call('listUsers', { erase: true }), { code: -32602, message: /no argument erase/ })
   await t.rejects(call('getUser'), { code: -32602, message: /missing: id/ })
-  t.match(await call('getUser', { id: '../api-keys' }), { isError: true })
+  for (const id of ['..', '.', '../api-keys', '%2e%2e', 'a/b', 'a?b', '', {}, null, ['..'], 'x\n']) {
+    await t.rejects(call('getUser', { id }), { code: -32602 }, JSON.stringify(id))
+  }
 })
 
 test('a tenant’s key sees its tenant, and a key of the platform narrows', async (t) => {
