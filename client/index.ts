@@ -165,9 +165,12 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     },
     iterate,
     async import (source, { format, onResult, ...query } = {}) {
+      const content = contentOf(source, format !== undefined)
       const response = await asked('importUsers', {
         query: { ...query, report: onResult === undefined ? 'none' : 'all' },
-        content: contentOf(source, format !== undefined),
+        content,
+        // A stream can be read once.
+        ...content instanceof ReadableStream && { triesMax: 1 },
         headers: { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
         timeoutMs: options.timeoutMs ?? Infinity
       }, (each) => each)

@@ -91,9 +91,7 @@ export async function jsonOf (response: Response) {
 }
 
 /** Whether an attempt that failed may be followed by another. */
-function mayRepeat ({ code, statusCode }: ClientError, { method, headers, content, isRepeatable }: Sent): boolean {
-  // It has been read.
-  if (content instanceof ReadableStream) return false
+function mayRepeat ({ code, statusCode }: ClientError, { method, headers, isRepeatable }: Sent): boolean {
   // These were refused before anything was done.
   if (statusCode === 429 || code === 'idempotency_in_progress') return true
   const isSafe = isRepeatable ?? (method === 'GET' || headers?.['idempotency-key'] !== undefined)
