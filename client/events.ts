@@ -1,7 +1,8 @@
 import type { EventFilter } from '../lib/events/types.ts'
 import type { FollowOptions } from '../lib/events/in-process.ts'
 import { ClientError } from './error.ts'
-import { backoff, jsonOf, linesOf, type Transport, wait } from './transport.ts'
+import { linesOf } from './streams.ts'
+import { backoff, jsonOf, type Transport, wait } from './transport.ts'
 
 /** What JSON is parsed to. */
 type Parsed = ReturnType<typeof JSON.parse>

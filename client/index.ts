@@ -4,7 +4,8 @@ import { ClientError, errorOf } from './error.ts'
 import { follow, paged, streamed } from './events.ts'
 import { type OperationId, operations } from './operations.ts'
 import { randomKey } from './random-key.ts'
-import { type ClientOptions, createTransport, jsonOf, linesOf, type Request, wait } from './transport.ts'
+import { bytesOf, contentOf, rowsOf } from './streams.ts'
+import { type ClientOptions, createTransport, jsonOf, type Request, wait } from './transport.ts'
 import type { Change, UsersClient } from './types.ts'
 
 export { ClientError, type ClientErrorCode } from './error.ts'
@@ -12,7 +13,6 @@ export type { OperationId } from './operations.ts'
 export type { CallOptions, ClientOptions, Request } from './transport.ts'
 export type * from './types.ts'
 
-type Source = Parameters<UsersClient['import']>[0]
 type Params = Readonly<Record<string, string>>
 
 /** How often a change is made anew because somebody else was faster. */
@@ -20,6 +20,9 @@ const CHANGES_MAX = 100
 /** An id before all others: a list after it is a walk, which nothing moves. */
 const FIRST = 'usr_00000000000000000000000000'
 const REMOVAL_MS = 500
+/** What stands in a path: an id of any kind, or the name of a tenant. */
+const ID = /^[a-z]{3}_[0-9a-z]{26}$/
+const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** The entity tags of versions. */
 const tagsOf = (versions: Versions | undefined): string | undefined =>
@@ -44,22 +47,6 @@ function nextOf (response: Response): Params | undefined {
   return Object.fromEntries([...new URLSearchParams(query)].filter(([name]) => /^(page|after|cursor)$/.test(name)))
 }
 
-/** What an import sends: bytes as they are, and users as a line of JSON for each. */
-function contentOf (source: Source, isFile: boolean): Blob | ReadableStream<Uint8Array> {
-  if (source instanceof Blob || source instanceof ReadableStream) return source
-  const encoder = new TextEncoder()
-  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-  return new ReadableStream({
-    async pull (controller) {
-      const { done, value } = await iterator.next()
-      if (done === true) return controller.close()
-      const text = (): string => isFile ? String(value) : `${JSON.stringify(value)}\n`
-      controller.enqueue(value instanceof Uint8Array ? value : encoder.encode(text()))
-    },
-    cancel: async () => { await iterator.return?.() }
-  })
-}
-
 /** Makes a client of an API. `Fields`: the host’s own. */
 export function createClient<Fields = object> (options: ClientOptions): UsersClient<Fields> {
   const send = createTransport(options)
@@ -68,8 +55,12 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     read: (response: Response) => Value | Promise<Value>
   ): Promise<Value> => {
     const [method, template] = operations[operation]
-    const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
-    return send({ method, path, ...sent }, read)
+    const [, collection = ''] = template.split('/')
+    const form = collection === 'tenants' ? TENANT : ID
+    // A dot would lead to another path, and so would a word that has a meaning there.
+    const wrong = Object.values(params).some((value) => typeof value !== 'string' || !form.test(value))
+    if (wrong) return Promise.reject(errorOf(404, { code: `${collection.replace('-', '_').slice(0, -1)}_not_found` }))
+    return send({ method, path: template.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? ''), ...sent }, read)
   }
   const call = (operation: OperationId, params: Params = {}, sent: Request = {}) =>
     asked(operation, { params, ...sent }, jsonOf)
@@ -109,9 +100,7 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
 
   async function * iterate (query: { sort?: string, ids?: unknown } = {}, { snapshot = false } = {}) {
     if (snapshot) {
-      for await (const lines of linesOf(await asked('exportUsers', { query }, (each) => each), options.signal)) {
-        yield * lines.filter((line) => line !== '').map((line) => JSON.parse(line))
-      }
+      yield * rowsOf(await asked('exportUsers', { query }, (each) => each), options.signal)
       return
     }
     const isByCreation = (query.sort ?? 'createdAt') === 'createdAt' && query.ids === undefined
@@ -165,7 +154,8 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     },
     iterate,
     async import (source, { format, onResult, ...query } = {}) {
-      const content = contentOf(source, format !== undefined)
+      const failures: unknown[] = []
+      const content = contentOf(source, format !== undefined, (error) => failures.push(error))
       const response = await asked('importUsers', {
         query: { ...query, report: onResult === undefined ? 'none' : 'all' },
         content,
@@ -173,21 +163,24 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
         ...content instanceof ReadableStream && { triesMax: 1 },
         headers: { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
         timeoutMs: options.timeoutMs ?? Infinity
-      }, (each) => each)
-      for await (const lines of linesOf(response, options.signal)) {
-        for (const line of lines.filter((each) => each !== '')) {
-          const result = JSON.parse(line)
+      }, (each) => each).catch((error: unknown) => { throw failures.length > 0 ? failures[0] : error })
+      try {
+        for await (const result of rowsOf(response, options.signal)) {
           if (result.summary !== undefined) return result.summary
           await onResult?.(result)
         }
+      } catch (error) {
+        throw failures.length > 0 ? failures[0] : error
       }
       // What was imported so far is kept.
       throw new ClientError('network', response.status)
     },
     async export (query = {}) {
-      const { body } = await asked('exportUsers', { query }, (each) => each)
-      const { signal } = options
-      return (body ?? new ReadableStream()).pipeThrough(new TransformStream(), { ...signal && { signal } })
+      const response = await asked('exportUsers', { query }, (each) => each)
+      const isFile = /ndjson|csv/.test(response.headers.get('content-type') ?? '')
+      if (!isFile) throw new ClientError('unreadable', response.status)
+      const stream = contentOf(bytesOf(response, options.signal), true)
+      return stream instanceof ReadableStream ? stream : stream.stream()
     },
     revert: (id, event, given) => act('revertUser')(id, { event }, given),
     subject: one('getSubject'),
@@ -210,7 +203,7 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
       rotate: act('rotateApiKey'),
       uses: one('listApiKeyUses'),
       revoke: bare('revokeApiKey', true),
-      revokeCurrent: (given) => bare('revokeCurrentApiKey')('', given)
+      revokeCurrent: (query = {}) => call('revokeCurrentApiKey', {}, { query })
     },
     events: {
       list: list('listEvents'),

@@ -80,14 +80,19 @@ function queryOf (query: object): string {
   return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
 }
 
+/** What a text in JSON says. @throws ClientError `unreadable`, with the text as its cause */
+export function parsed (text: string, status: number) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ClientError('unreadable', status, text)
+  }
+}
+
 /** The JSON of an answer; undefined if it has none. @throws ClientError `network`, `unreadable` */
 export async function jsonOf (response: Response) {
   const text = await response.text().catch((cause: unknown) => { throw new ClientError('network', 0, cause) })
-  try {
-    return text === '' ? undefined : JSON.parse(text)
-  } catch {
-    throw new ClientError('unreadable', response.status)
-  }
+  return text === '' ? undefined : parsed(text, response.status)
 }
 
 /** Whether an attempt that failed may be followed by another. */
@@ -100,6 +105,7 @@ function mayRepeat ({ code, statusCode }: ClientError, { method, headers, isRepe
 
 export function createTransport (options: ClientOptions): Transport {
   const { baseUrl, key, fetch: send = globalThis.fetch, tenant } = options
+  if (!baseUrl) throw new TypeError('fastify-users/client: baseUrl must be the address of the API')
   const base = String(baseUrl).replace(/\/+$/, '')
 
   async function attempt (
@@ -118,7 +124,10 @@ export function createTransport (options: ClientOptions): Transport {
       method, headers, body: sent, signal, redirect: 'manual', ...sent instanceof ReadableStream && { duplex: 'half' }
     }).catch((cause: unknown) => { throw new ClientError('network', 0, cause) })
     if (response.ok) return response
-    const refused = await jsonOf(response).catch(() => undefined)
+    const refused = await jsonOf(response).catch((error: unknown) => {
+      if (error instanceof ClientError && error.code === 'unreadable') return error.cause
+      throw error
+    })
     throw errorOf(response.status, refused, secondsOf(response.headers.get('retry-after')))
   }
 
@@ -150,37 +159,3 @@ export function createTransport (options: ClientOptions): Transport {
     }
   }
 }
-
-/** The lines of a text that comes in parts, each without its end. */
-export async function * linesIn (parts: AsyncIterable<Uint8Array>): AsyncGenerator<string[], void, undefined> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const part of parts) {
-    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield lines
-  }
-  yield [rest + decoder.decode()]
-}
-
-/** The bytes of an answer, as they come. @throws ClientError `network`, if it is cut off */
-export async function * bytesOf ({ body }: Response, signal?: AbortSignal) {
-  if (body === null) return
-  const reader = body.getReader()
-  const stop = (): void => { reader.cancel().catch(() => {}) }
-  signal?.addEventListener('abort', stop)
-  try {
-    for (;;) {
-      const part = await reader.read().catch((cause: unknown) => { throw new ClientError('network', 0, cause) })
-      signal?.throwIfAborted()
-      if (part.done) return
-      yield part.value
-    }
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    // Who reads no further ends the request.
-    stop()
-  }
-}
-
-export const linesOf = (response: Response, signal?: AbortSignal) => linesIn(bytesOf(response, signal))

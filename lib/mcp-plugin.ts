@@ -42,7 +42,7 @@ const askingIn = (host: FastifyInstance, api: string) => (request: FastifyReques
     if (!/^[\w-]+$/.test(value)) throw new UsersError('not_found')
     return value
   })
-  return async ({ method, path, body, ifMatch }: ApiRequest): Promise<ApiAnswer> => {
+  return async ({ method, path, body, ifMatch, idempotencyKey }: ApiRequest): Promise<ApiAnswer> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const answer = await host.inject(Object({
       method,
@@ -52,7 +52,8 @@ const askingIn = (host: FastifyInstance, api: string) => (request: FastifyReques
         ...kept,
         host: named,
         ...body !== undefined && { 'content-type': type },
-        ...ifMatch !== undefined && { 'if-match': ifMatch }
+        ...ifMatch !== undefined && { 'if-match': ifMatch },
+        ...idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }
       },
       ...body !== undefined && { payload: JSON.stringify(body) }
     }))

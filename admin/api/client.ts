@@ -2,7 +2,8 @@ import { ClientError } from '../../client/error.ts'
 import { createTransport, jsonOf, type Request, secondsOf, type Transport } from '../../client/transport.ts'
 import type { Json } from './types.ts'
 
-export { bytesOf, linesIn, linesOf, wait } from '../../client/transport.ts'
+export { bytesOf, linesIn, linesOf } from '../../client/streams.ts'
+export { wait } from '../../client/transport.ts'
 
 export interface RequestOptions extends Pick<Request, 'signal' | 'headers' | 'content'> {
   /** Sent as JSON; as a merge patch with PATCH. */

@@ -9,7 +9,8 @@ export type Seen = Readonly<Record<string, number>>
 const LIFETIME_MS = 10 * 60_000
 
 const sign = (text: string, secret: string): string => createHmac('sha256', secret).update(text).digest('base64url')
-const digestOf = (tool: string, given: object): string =>
+/** Stands for a call. */
+export const digestOf = (tool: string, given: object): string =>
   createHash('sha256').update(canonicalJson([tool, given])).digest('base64url')
 
 /**

@@ -35,8 +35,10 @@ const PREVIEW: Readonly<Record<string, Schema>> = {
   dryRun: { type: 'boolean', description: 'True changes nothing: it says what would be changed, and gives a preview.' },
   preview: { type: 'string', description: 'The preview of a dry run with the same arguments, to do what it showed.' }
 }
-const PREVIEW_WORDS = ' First call it with dryRun: true, show the person what would be changed, then repeat the call ' +
-  'with the preview. It is done only if nothing has changed meanwhile.'
+const PREVIEW_WORDS = ' All or nothing is done. First call it with dryRun: true, show the person what would be ' +
+  'changed, then repeat the call with the preview. It is done only if nothing has changed meanwhile.'
+/** Sentences about headers, which a tool does not send. */
+const NOT_FOR_TOOLS = / ?(?:HEAD works too|An `Idempotency-Key`[^.]*)\./g
 const VERSION = {
   type: 'integer', minimum: 1, description: 'Only if it still has this version, which you have read.'
 }
@@ -89,7 +91,7 @@ export function toolsOf (rows: readonly ToolRow[], settings: DescriptionSettings
       definition: {
         name: operationId,
         title: summary,
-        description: `${summary}. ${description.replaceAll(/ ?HEAD works too\./g, '')}`.trim() +
+        description: `${summary}. ${description.replaceAll(NOT_FOR_TOOLS, '')}`.trim() +
           (isPreviewed ? PREVIEW_WORDS : ''),
         inputSchema: whole(inputSchema, components),
         annotations: {
@@ -101,8 +103,11 @@ export function toolsOf (rows: readonly ToolRow[], settings: DescriptionSettings
 }
 
 /** Whether a caller can use a tool. Operations of a batch need scopes of their own. */
-export function mayUse ({ row }: Tool, { scopes, tenant }: { scopes: readonly string[], tenant?: string | undefined }) {
+export function mayUse (
+  { row, isPreviewed }: Tool, { scopes, tenant }: { scopes: readonly string[], tenant?: string | undefined }
+): boolean {
   if (row.platformOnly === true && tenant !== undefined) return false
+  if (isPreviewed && !scopes.includes(`${row.tag}:read`)) return false
   if (row.operationId === 'writeUsers') return scopes.includes('users:write') || scopes.includes('users:delete')
   return row.scope === null || scopes.includes(row.scope)
 }

@@ -9,6 +9,8 @@ import { testApp } from '../helpers/app.ts'
 import { startProxy } from '../helpers/tcp-proxy.ts'
 import { until } from '../helpers/until.ts'
 
+const NOBODY = 'usr_01h455vb4pex5vsknk084sn02q'
+
 /** Deals with a request instead of the API; null: the API does. */
 type Fault = (request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -106,7 +108,7 @@ test('waits as long as a busy server says, and no longer than the caller', async
   await t.rejects(client.import([]), { code: 'rate_limited' }, 'but no stream, which was read')
   requests.pop()
   state.before = first(1, refuse(429, busy))
-  await client.update('usr_01h455vb4pex5vsknk084sn02q', {}).catch(() => {})
+  await client.update(NOBODY, {}).catch(() => {})
   t.equal(requests.length, 5, 'what was refused before anything was done is sent again, a change too')
 })
 
@@ -119,27 +121,43 @@ test('asks again where a proxy or a closed door answers, but for changes', async
   await client.create({ name: 'Ann', email: 'ann@example.org' })
   t.equal(requests.length, 6)
   state.before = first(1, refuse(503, { code: 'storage_unavailable' }, '0'))
-  await t.rejects(client.update('usr_01h455vb4pex5vsknk084sn02q', {}), { code: 'storage_unavailable', statusCode: 503 })
+  await t.rejects(client.update(NOBODY, {}), { code: 'storage_unavailable', statusCode: 503 })
   t.equal(requests.length, 7)
 })
 
 test('answers of others are errors, and no redirection gets the key', async (t) => {
   const { client, state, key, baseUrl } = await served(t)
   state.before = refuse(404, '<p>Nothing</p>')
-  await t.rejects(client.get('x'), { code: 'unreadable', statusCode: 404, cause: undefined, errors: [] })
+  await t.rejects(client.get(NOBODY), { code: 'unreadable', statusCode: 404, cause: '<p>Nothing</p>', errors: [] })
   state.before = refuse(400, { error: 'theirs' })
-  await t.rejects(client.get('x'), { code: 'unreadable', statusCode: 400, cause: { error: 'theirs' } })
+  await t.rejects(client.get(NOBODY), { code: 'unreadable', statusCode: 400, cause: { error: 'theirs' } })
   state.before = refuse(200, '<p>Sign in</p>')
-  await t.rejects(client.get('x'), { code: 'unreadable', statusCode: 200 })
+  await t.rejects(client.get(NOBODY), { code: 'unreadable', statusCode: 200 })
+  state.before = (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(409, { 'content-length': 500 })
+    reply.raw.write('{"code":"email', () => reply.raw.destroy())
+    return reply
+  }
+  await t.rejects(client.with({ triesMax: 1 }).get(NOBODY), { code: 'network' }, 'an answer that is cut is none')
+  state.before = () => null
+  for (const id of ['..', '.', 'deleted', 'export', '', 'a/b', NOBODY.toUpperCase()]) {
+    await t.rejects(client.get(id), { code: 'user_not_found', statusCode: 404 }, id)
+    await t.rejects(client.events.ofUser(id), { code: 'user_not_found' })
+    await t.rejects(client.groups.removeMember(NOBODY.replace('usr', 'grp'), id), { code: 'group_not_found' })
+    await t.rejects(client.apiKeys.revoke(id), { code: 'api_key_not_found' })
+  }
+  t.throws(() => createClient({ baseUrl: '', key }), TypeError)
   let asked = 0
   state.before = ({ url }, reply) => {
     if (url.startsWith('/else')) asked++
     return reply.redirect('/else')
   }
-  await t.rejects(client.get('x'), { code: 'unreadable' })
+  await t.rejects(client.get(NOBODY), { code: 'unreadable' })
   t.equal(asked, 0)
-  await t.rejects(createClient({ baseUrl, key: `${key}\n` }).get('x'), { code: 'invalid_api_key', statusCode: 401 })
-  await t.rejects(createClient({ baseUrl, key: async () => { throw new RangeError('no key') } }).get('x'), RangeError)
+  await t.rejects(createClient({ baseUrl, key: `${key}\n` }).get(NOBODY), { code: 'invalid_api_key', statusCode: 401 })
+  const keyless = createClient({ baseUrl, key: async () => { throw new RangeError('no key') } })
+  await t.rejects(keyless.get(NOBODY), RangeError)
 })
 
 test('a call ends in time, or when its caller ends it, and leaves nothing behind', async (t) => {
@@ -165,7 +183,7 @@ test('exports and imports that are cut off are errors, and what was imported is 
   const whole = await new Response(await client.export({ format: 'csv', columns: 'name,email', q: 'user' })).text()
   t.equal(whole.trim().split('\n').length, 3001)
   state.lose = ({ url }) => url.includes('/export')
-  await t.rejects(async () => new Response(await client.export()).text())
+  await t.rejects(async () => new Response(await client.export()).text(), { code: 'network' })
   const walk = client.iterate({}, { snapshot: true })
   await t.rejects(async () => { while ((await walk.next()).done !== true); }, { code: 'network' })
   async function * rows () {
@@ -175,6 +193,16 @@ test('exports and imports that are cut off are errors, and what was imported is 
     yield { name: 'Last', email: 'last@example.org' }
   }
   await t.rejects(client.import(rows()), { code: 'network' })
+  await proxy.open()
+  state.lose = () => false
+  async function * broken () {
+    yield { name: 'First', email: 'first@example.org' }
+    throw new RangeError('the source is broken')
+  }
+  await t.rejects(client.import(broken()), RangeError, 'an error of the source is that')
+  state.before = refuse(200, '<p>Sign in</p>')
+  await t.rejects(client.export(), { code: 'unreadable' })
+  await t.rejects(client.import(new Blob(['{}\n']), { format: 'ndjson' }), { code: 'unreadable' })
   t.ok((await users.list({ q: 'new' })).meta.total > 0)
 })
 

@@ -1,4 +1,4 @@
-// Agents by the Model Context Protocol: the official client, what a key can do, previews, and texts that are hostile.
+// Agents by the Model Context Protocol: the official client, keys, previews, and texts that are hostile.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { type Test, test } from 'tap'
 import type { Scope } from '../../lib/index.ts'
@@ -87,7 +87,7 @@ for (const mode of MODES) {
 
     t.match(await call('deleteUser', { id: ann.id }), { isError: true, text: /dryRun: true/ })
     const { data, preview, text } = await call('deleteUser', { id: ann.id, dryRun: true })
-    t.match(data, { wouldChange: [{ id: ann.id, version: 3 }], of: 1 })
+    t.match(data, { asTheyAre: [{ id: ann.id, version: 3 }] })
     t.ok(text.includes(preview), 'a model that reads texts alone has it too')
     await users.update(ann.id, { name: 'Anna' })
     const tooLate = await call('deleteUser', { id: ann.id, preview })
@@ -105,16 +105,16 @@ test('many at once are written as a preview has shown them, or not at all', asyn
   for (let n = 0; n < 8; n++) made.push(await users.create({ name: `User ${n}`, email: `u${n}@example.org` }))
   const { call } = await connect(ALL_SCOPES)
   const operations = made.map(({ id }) => ({ op: 'update', id, body: { status: 'suspended' } }))
-  const body = { operations, atomic: true }
+  const body = { operations }
   const looked = await call('writeUsers', { body, dryRun: true })
-  t.equal(looked.data.wouldChange.length, 8)
+  t.equal(looked.data.asTheyAre.length, 8)
+  t.strictSame(looked.data.operations, operations)
   t.equal((await users.list({ status: 'suspended' })).meta.total, 0)
-  for (const other of [{ operations }, { operations: operations.slice(1), atomic: true }]) {
+  for (const other of [{ operations, atomic: true }, { operations: operations.slice(1) }]) {
     t.match(await call('writeUsers', { body: other, preview: looked.preview }), { isError: true, text: /dry run/ })
   }
-  const { call: stranger } = await connect(ALL_SCOPES)
-  t.match(await stranger('writeUsers', { body, preview: looked.preview }), { isError: true }, 'it is of another key')
-  t.match(await call('writeUsers', { body, preview: `${looked.preview}x` }), { isError: true })
+  const stranger = await connect(ALL_SCOPES)
+  t.match(await stranger.call('writeUsers', { body, preview: looked.preview }), { isError: true }, 'of another key')
   await users.update(String(made[3]?.id), { name: 'Meanwhile' })
   const late = await call('writeUsers', { body, preview: looked.preview })
   t.match(late, { isError: true, data: { code: 'batch_failed' } })
@@ -125,9 +125,26 @@ test('many at once are written as a preview has shown them, or not at all', asyn
   for (const list of [undefined, 5, [5], [null]]) {
     await t.rejects(call('writeUsers', { body: { operations: list }, dryRun: true }), { code: -32602 })
   }
+  const id = made[0]?.id
+  const several = {
+    operations: [
+      { op: 'update', id, body: { name: 'A' } }, { op: 'update', id, body: { name: 'B' } },
+      { op: 'create', body: { name: 'New', email: 'new@example.org' } }
+    ]
+  }
+  const { preview: again } = await call('writeUsers', { body: several, dryRun: true })
+  const first = await call('writeUsers', { body: several, preview: again })
+  t.strictSame(first.data.data.map(({ status }: { status: number }) => status), [200, 200, 201])
+  await users.delete(first.data.data[2].body.id)
+  await call('writeUsers', { body: several, preview: again })
+  t.equal((await users.list({ email: 'new@example.org' })).meta.total, 0, 'a preview is carried out once')
+  for (const count of [0, 101]) {
+    const many = { operations: Array.from({ length: count }, () => ({ op: 'delete', id })) }
+    t.match(await call('writeUsers', { body: many, dryRun: true }), { isError: true, text: /1 to 100/ })
+  }
   for (const op of ['purge', 'else']) {
-    const refused = { operations: [{ op, id: made[0]?.id }] }
-    t.match(await call('writeUsers', { body: refused, dryRun: true }), { isError: true, text: /not offered/ })
+    const refused = await call('writeUsers', { body: { operations: [{ op, id }] }, dryRun: true })
+    t.match(refused, { isError: true, text: /not offered/ })
   }
   const nobody = { operations: [{ op: 'delete', id: 'usr_01h455vb4pex5vsknk084sn02q' }] }
   t.match(await call('writeUsers', { body: nobody, dryRun: true }), { isError: true, text: /no user/ })
@@ -145,9 +162,10 @@ test('an answer has whole records, and says where it goes on', async (t) => {
   }
   t.strictSame(seen, [4, 3, 2, 1, 0].map((n) => `User ${n}`))
   t.match(await call('listUsers', { limit: 'x' }), { isError: true, data: { code: 'validation_failed' } })
+  await t.rejects(call('listUsers', { q: { a: 1 } }), { code: -32602 })
   await t.rejects(call('listUsers', { erase: true }), { code: -32602, message: /no argument erase/ })
   await t.rejects(call('getUser'), { code: -32602, message: /missing: id/ })
-  for (const id of ['..', '.', '../api-keys', '%2e%2e', 'a/b', 'a?b', '', {}, null, ['..'], 'x\n']) {
+  for (const id of ['export', 'deleted', '..', '../api-keys', '%2e%2e', 'a/b', 'a?b', '', {}, null, ['..']]) {
     await t.rejects(call('getUser', { id }), { code: -32602 }, JSON.stringify(id))
   }
 })
@@ -206,7 +224,6 @@ test('refuses strangers, other sites, other methods and what is no message', asy
     t.match(await post(key, body), { status: 400, body: { error: { code: -32600 } } }, JSON.stringify(body))
   }
   t.match(await post(key, { jsonrpc: '2.0', method: 'notifications/initialized' }), { status: 202, body: null })
-
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
   const modern = { ...ping, method: 'tools/list', params: { _meta } }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
