@@ -4,7 +4,7 @@ import { ClientError, errorOf } from './error.ts'
 import { follow, paged, streamed } from './events.ts'
 import { type OperationId, operations } from './operations.ts'
 import { randomKey } from './random-key.ts'
-import { bytesOf, contentOf, rowsOf } from './streams.ts'
+import { bytesOf, rowsOf, streamOf } from './streams.ts'
 import { type ClientOptions, createTransport, jsonOf, type Request, wait } from './transport.ts'
 import type { Change, UsersClient } from './types.ts'
 
@@ -40,7 +40,7 @@ function split ({ ifMatch, ifNoneMatch, idempotencyKey, ...query }: Guarded): Re
 const once = (options: Guarded = {}): Request =>
   split({ ...options, idempotencyKey: options.idempotencyKey ?? randomKey() })
 
-/** Where a link to the next page (RFC 8288) begins: one parameter; undefined: there is none. */
+/** The parameter of a link to the next page (RFC 8288) that says where it begins; undefined: it is the last page. */
 function nextOf (response: Response): Params | undefined {
   const [, query] = /<[^>?]*\?([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
   if (query === undefined) return undefined
@@ -57,10 +57,15 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     const [method, template] = operations[operation]
     const [, collection = ''] = template.split('/')
     const form = collection === 'tenants' ? TENANT : ID
-    // A dot would lead to another path, and so would a word that has a meaning there.
-    const wrong = Object.values(params).some((value) => typeof value !== 'string' || !form.test(value))
-    if (wrong) return Promise.reject(errorOf(404, { code: `${collection.replace('-', '_').slice(0, -1)}_not_found` }))
-    return send({ method, path: template.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? ''), ...sent }, read)
+    const path = template.replace(/\{(\w+)\}/g, (whole, name) => {
+      const { [name]: value = '' } = params
+      return form.test(value) ? value : whole
+    })
+    // A dot would lead to another path, and so would a word that has a meaning there: they stay out.
+    if (path.includes('{')) {
+      return Promise.reject(errorOf(404, { code: `${collection.replace('-', '_').slice(0, -1)}_not_found` }))
+    }
+    return send({ method, path, ...sent }, read)
   }
   const call = (operation: OperationId, params: Params = {}, sent: Request = {}) =>
     asked(operation, { params, ...sent }, jsonOf)
@@ -155,32 +160,33 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     iterate,
     async import (source, { format, onResult, ...query } = {}) {
       const failures: unknown[] = []
-      const content = contentOf(source, format !== undefined, (error) => failures.push(error))
-      const response = await asked('importUsers', {
-        query: { ...query, report: onResult === undefined ? 'none' : 'all' },
-        content,
-        // A stream can be read once.
-        ...content instanceof ReadableStream && { triesMax: 1 },
-        headers: { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
-        timeoutMs: options.timeoutMs ?? Infinity
-      }, (each) => each).catch((error: unknown) => { throw failures.length > 0 ? failures[0] : error })
+      const content = source instanceof Blob || source instanceof ReadableStream
+        ? source
+        : streamOf(source, format !== undefined, (error) => failures.push(error))
       try {
+        const response = await asked('importUsers', {
+          query: { ...query, report: onResult === undefined ? 'none' : 'all' },
+          content,
+          // A stream can be read once.
+          ...content instanceof ReadableStream && { triesMax: 1 },
+          headers: { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
+          timeoutMs: options.timeoutMs ?? Infinity
+        }, (each) => each)
         for await (const result of rowsOf(response, options.signal)) {
           if (result.summary !== undefined) return result.summary
           await onResult?.(result)
         }
+        // What was imported so far is kept.
+        throw new ClientError('network', response.status)
       } catch (error) {
         throw failures.length > 0 ? failures[0] : error
       }
-      // What was imported so far is kept.
-      throw new ClientError('network', response.status)
     },
     async export (query = {}) {
       const response = await asked('exportUsers', { query }, (each) => each)
       const isFile = /ndjson|csv/.test(response.headers.get('content-type') ?? '')
       if (!isFile) throw new ClientError('unreadable', response.status)
-      const stream = contentOf(bytesOf(response, options.signal), true)
-      return stream instanceof ReadableStream ? stream : stream.stream()
+      return streamOf(bytesOf(response, options.signal), true)
     },
     revert: (id, event, given) => act('revertUser')(id, { event }, given),
     subject: one('getSubject'),

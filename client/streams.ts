@@ -1,9 +1,7 @@
 // What comes and goes in parts.
+import type { ImportSource } from '../lib/transfer/import-source.ts'
 import { ClientError } from './error.ts'
 import { parsed } from './transport.ts'
-import type { UsersClient } from './types.ts'
-
-type Source = Parameters<UsersClient['import']>[0]
 
 /** The lines of a text that comes in parts, each without its end. */
 export async function * linesIn (parts: AsyncIterable<Uint8Array>): AsyncGenerator<string[], void, undefined> {
@@ -14,7 +12,9 @@ export async function * linesIn (parts: AsyncIterable<Uint8Array>): AsyncGenerat
     rest = lines.pop() ?? ''
     yield lines
   }
-  yield [rest + decoder.decode()]
+  // A text that ends with a line has nothing behind it: an empty line would end an event that was cut.
+  const last = rest + decoder.decode()
+  if (last !== '') yield [last]
 }
 
 /** The bytes of an answer, as they come. @throws ClientError `network`, if it is cut off */
@@ -46,23 +46,23 @@ export async function * rowsOf (response: Response, signal: AbortSignal | undefi
   }
 }
 
-/** What an import sends: bytes as they are, and users as a line of JSON for each. `onError`: the source has failed. */
-export function contentOf (
-  source: Source, isFile: boolean, onError: (error: unknown) => unknown = () => {}
-): Blob | ReadableStream<Uint8Array> {
-  if (source instanceof Blob || source instanceof ReadableStream) return source
+/** A stream of chunks as they are, or of a line of JSON for each user. `onError`: the source has failed. */
+export function streamOf (
+  source: ImportSource, isFile: boolean, onError: (error: unknown) => unknown = () => {}
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   return new ReadableStream({
     async pull (controller) {
-      const next = async () => iterator.next()
-      const { done, value } = await next().catch((error: unknown) => {
+      try {
+        const { done, value } = await iterator.next()
+        if (done === true) return controller.close()
+        const text = (): string => isFile ? String(value) : `${JSON.stringify(value)}\n`
+        controller.enqueue(value instanceof Uint8Array ? value : encoder.encode(text()))
+      } catch (error) {
         onError(error)
         throw error
-      })
-      if (done === true) return controller.close()
-      const text = (): string => isFile ? String(value) : `${JSON.stringify(value)}\n`
-      controller.enqueue(value instanceof Uint8Array ? value : encoder.encode(text()))
+      }
     },
     cancel: async () => { await iterator.return?.() }
   })

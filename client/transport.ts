@@ -19,7 +19,7 @@ export interface ClientOptions extends CallOptions {
   fetch?: typeof globalThis.fetch
   /** The tenant that all calls are narrowed to. */
   tenant?: string
-  /** How many users `iterate()` asks for at once. Default: as many as the API gives. */
+  /** How many users `iterate()` asks for in one request. Default: as many as the API gives. */
   pageSize?: number
   /** `events.after()` reads a page each so many milliseconds, where something cuts streams. Default: a stream. */
   pollMs?: number
@@ -34,7 +34,7 @@ export interface Request extends CallOptions {
   /** Sent as it is, instead of a body. */
   content?: Blob | ReadableStream<Uint8Array>
   headers?: Readonly<Record<string, string | undefined>>
-  /** True if it may be sent again when nobody knows what became of it. Default: reads, and with an idempotency key. */
+  /** True if sending it twice does no harm. Default: for reads, and with an idempotency key. */
   isRepeatable?: boolean
 }
 
@@ -105,7 +105,7 @@ function mayRepeat ({ code, statusCode }: ClientError, { method, headers, isRepe
 
 export function createTransport (options: ClientOptions): Transport {
   const { baseUrl, key, fetch: send = globalThis.fetch, tenant } = options
-  if (!baseUrl) throw new TypeError('fastify-users/client: baseUrl must be the address of the API')
+  if (baseUrl === undefined) throw new TypeError('fastify-users/client: baseUrl must be the address of the API')
   const base = String(baseUrl).replace(/\/+$/, '')
 
   async function attempt (

@@ -20,7 +20,7 @@ const optionTable = {
   users: defaulted<string>('users', identifier),
   /** Tools that change users and groups, too. */
   write: defaulted<boolean>(false, flag),
-  /** Origins of pages whose scripts may call it, such as `https://app.example.org`; that of the server always may. */
+  /** Other origins whose pages may call it, such as `https://app.example.org`. The server's own always may. */
   allowedOrigins: optional<string[]>({
     schema: Type.Array(Type.String()), message: 'must be a list of origins'
   })

@@ -27,7 +27,7 @@ async function bring (users: Users, { name, email, hasLeft = false }: Person): P
   return version === known.version ? 'same' : 'changed'
 }
 
-/** Brings everybody, and counts. Whom two jobs create or delete at once is brought by one of them. */
+/** Brings everybody, and counts. If two jobs bring a person concurrently, one of them counts it. */
 export async function sync (users: Users, people: Iterable<Person>): Promise<Record<Outcome, number>> {
   const counts: Record<Outcome, number> = { created: 0, changed: 0, same: 0, deleted: 0 }
   for (const person of people) {

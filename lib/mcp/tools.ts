@@ -16,7 +16,7 @@ export interface ToolRow extends OperationDescription {
 /** An operation that a model can call. */
 export interface Tool {
   row: ToolRow
-  /** True if it needs a preview: it takes something away, or writes many at once. */
+  /** True if it needs a preview: it takes something away, or writes many in one step. */
   isPreviewed: boolean
   /** What `tools/list` says of it. */
   definition: { name: string, title: string, description: string, inputSchema: Schema, annotations: object }
@@ -25,11 +25,11 @@ export interface Tool {
 /** What a tool can be of. Keys, webhooks and tenants are for people to change. */
 const READ = ['users', 'groups', 'events', 'tenants', 'api-keys', 'webhooks', 'capabilities']
 const WRITTEN = ['users', 'groups']
-/** No answers for a model: whole files and documents, and what another tool does. */
-const LEFT_OUT = ['exportUsers', 'getSubject', 'replaceUser', 'changeGroupMembers']
-/** What can't be taken back. */
+/** Whole files and documents, what another tool does, and what can't be taken back. */
+const LEFT_OUT = ['exportUsers', 'getSubject', 'replaceUser', 'changeGroupMembers', 'deleteGroup']
+/** They make a deletion one that can't be taken back. */
 const FINAL_PARAMETERS = ['erase', 'purge']
-const PREVIEWED = ['deleteUser', 'deleteGroup', 'writeUsers']
+const PREVIEWED = ['deleteUser', 'writeUsers']
 
 const PREVIEW: Readonly<Record<string, Schema>> = {
   dryRun: { type: 'boolean', description: 'True changes nothing: it says what would be changed, and gives a preview.' },
@@ -50,11 +50,11 @@ function isOffered ({ operationId, method, tag, streamsBody }: ToolRow, writes: 
   return writes && WRITTEN.includes(tag) && (hasTrash || operationId !== 'deleteUser')
 }
 
-/** The schema without what can't be taken back: purging, and without a trash deleting. */
-function restrained (batch: Schema, hasTrash: boolean): Schema {
-  const { properties, ...rest } = Object(batch)
-  const op = { type: 'string', enum: hasTrash ? ['delete', 'restore'] : [] }
-  return { ...rest, properties: { ...properties, op } }
+/** The deletions of a batch that can be taken back: without a trash none. */
+function restrained (deletion: Schema, hasTrash: boolean): Schema {
+  if (!hasTrash) return { not: {} }
+  const { properties, ...rest } = Object(deletion)
+  return { ...rest, properties: { ...properties, op: { type: 'string', enum: ['delete', 'restore'] } } }
 }
 
 /** A schema that holds what it refers to. */

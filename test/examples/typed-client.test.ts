@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { sync, usersOf } from '../../examples/typed-client/sync.ts'
 import { testApp } from '../helpers/app.ts'
 
-test('a job brings who is new, changed or gone, twice at once, and nobody twice', async (t) => {
+test('two concurrent jobs bring who is new, changed or gone, and nobody twice', async (t) => {
   const { app, key } = await testApp(t)
   const users = usersOf(`${await app.listen({ host: '127.0.0.1', port: 0 })}/v1`, key)
   const people = Array.from({ length: 20 }, (_, n) => ({ name: `User ${n}`, email: `u${n}@example.org` }))
