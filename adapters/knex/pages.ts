@@ -1,5 +1,5 @@
 import type { Page, PageRequest, TenantPageRequest } from '../../lib/storage/storage.ts'
-import type { Dialect } from './dialects/dialect.ts'
+import { type Dialect, FIRST_ROWS_MAX } from './dialects/dialect.ts'
 import type { Param, Statement } from './drivers/driver.ts'
 import type { Condition } from './dialects/value-sql.ts'
 import type { Column } from './tables/columns.ts'
@@ -32,7 +32,19 @@ export function createValues (dialect: Dialect, params: Param[] = []) {
       params.push(...values)
       return sql.replaceAll('?', () => dialect.p(++n))
     },
-    limit: (value: number) => dialect.limit(params.push(value))
+    limit: (value: number) => dialect.limit(params.push(value)),
+    /**
+     * A part of a query's rows, as many as `limit` from an offset. `isKept`: its plan may be kept, if it has no offset.
+     */
+    part (limit: number, offset: number, isKept: boolean) {
+      const at = params.push(limit)
+      const size = dialect.limit(at)
+      const skip = offset === 0 ? '0' : dialect.limit(params.push(offset))
+      const isFirst = isKept && offset === 0 && limit <= FIRST_ROWS_MAX
+      const of = (query: string): string =>
+        isFirst ? dialect.firstRows(query, at) : `${query} LIMIT ${size}${offset === 0 ? '' : ` OFFSET ${skip}`}`
+      return { size, skip, of }
+    }
   }
 }
 
@@ -116,7 +128,7 @@ export function searchStatement (
   { found, walked, numbers }: { found: Condition, walked: Condition, numbers: Condition | null },
   { order, limit, from }: PageRequest
 ): Statement {
-  const { params, numbered, limit: placed } = createValues(dialect)
+  const { params, numbered, part } = createValues(dialect)
   const [direction, follows] = directionOf(order)
   const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
   const counted = numbers === null
@@ -129,10 +141,10 @@ export function searchStatement (
   // OFFSET keeps the planner from reading in the order of ids until it has found enough.
   const few = `(SELECT * FROM ${table}${whereOf([isFound, ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
   const many = `${table}${whereOf([numbered(walked), ...behind()])}`
-  const part = (rows: string): string => `SELECT * FROM ${rows} ORDER BY id ${direction} ` +
-    `LIMIT ${placed(limit)} OFFSET ${placed('offset' in from ? from.offset : 0)}`
-  const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${dialect.packed(columns, part(few))} ` +
-    `ELSE ${dialect.packed(columns, part(many))} END`
+  const { of } = part(limit, 'offset' in from ? from.offset : 0, true)
+  const inOrder = (rows: string): string =>
+    dialect.packed(columns, of(`SELECT * FROM ${rows} ORDER BY id ${direction}`))
+  const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${inOrder(few)} ELSE ${inOrder(many)} END`
   return { sql: `WITH ${counted} SELECT total, ${items} AS items FROM counted`, params }
 }
 

@@ -35,9 +35,9 @@ function sortSql (dialect: Dialect, sort: UserSort): SortSql {
 
 type Order = SortedPageRequest['order']
 
-/** The end of a query: what users are ordered by. */
-function orderBy (keys: readonly string[], order: Order): string {
-  return ` ORDER BY ${[...keys, 'id'].map((key) => `${key} ${order === 'asc' ? 'ASC' : 'DESC'}`).join(', ')}`
+/** The end of a query: what users are ordered by. `of`: the name of what has the columns, with a point. */
+function orderBy (keys: readonly string[], order: Order, of = ''): string {
+  return ` ORDER BY ${[...keys, 'id'].map((key) => `${of}${key} ${order === 'asc' ? 'ASC' : 'DESC'}`).join(', ')}`
 }
 
 const follows = (order: Order): '>' | '<' => order === 'asc' ? '>' : '<'
@@ -80,19 +80,24 @@ function partsBehind ({ keys, placed }: SortSql, { value, id }: UserPlace, order
 
 type Values = ReturnType<typeof createValues>
 
-/** What a walk reads. `size`: how many, as SQL. */
-interface Walk { table: string, condition: Condition | null, order: Order, size: string }
+/** What a walk reads. `size`: how many, as SQL; `first`: the first so many of a query. */
+interface Walk {
+  table: string
+  condition: Condition | null
+  order: Order
+  size: string
+  first (query: string): string
+}
 
 /** The query of users that have a value, in order, behind a place or from the beginning. */
 function valued (
-  values: Values, sql: SortSql, { table, condition, order, size }: Walk, place: UserPlace | null, offset: string
+  values: Values, sql: SortSql, { table, condition, order, size, first: firstOf }: Walk, place: UserPlace | null
 ): string {
   const has = sql.lacking === null ? null : { sql: `${sql.lacking} IS NOT NULL`, values: [] }
   const end = orderBy(sql.keys, order)
-  const select = (part: Condition | null, keys = sql.keys) =>
-    `SELECT * FROM ${table}${whereOf(some(condition, has, part).map(values.numbered))}${orderBy(keys, order)} ` +
-    `LIMIT ${size}`
-  if (place === null) return `${select(null)} OFFSET ${offset}`
+  const select = (part: Condition | null, keys = sql.keys) => firstOf(
+    `SELECT * FROM ${table}${whereOf(some(condition, has, part).map(values.numbered))}${orderBy(keys, order)}`)
+  if (place === null) return select(null)
   const [first, ...others] = partsBehind(sql, place, order).map((part) => select(part.condition, part.keys))
   if (others.length === 0) return String(first)
   const parts = [first, ...others].map((part, i) => `SELECT * FROM (${part}) AS part${i}`).join(' UNION ALL ')
@@ -111,51 +116,73 @@ function unvalued (
     `LIMIT ${size} OFFSET ${offset}`
 }
 
-/** What a page in an order is made of. `counted`: a statement that counts all users; null: those that match are. */
+/**
+ * What a page in an order is made of. `counted`: a statement that counts all users; null: those that match are.
+ * `isSearch`: the index of words finds those that match.
+ */
 interface SortedList {
   condition: Condition | null
   page: SortedPageRequest
   counted: Statement | null
+  isSearch: boolean
+}
+
+/** An order by columns of their own: those of what a search has found. */
+function inColumns ({ keys, lacking, placed }: SortSql): SortSql {
+  const named = keys.map((_, i) => `key_${i}`)
+  return { keys: named, lacking: named[keys.findIndex((key) => key === lacking)] ?? null, placed }
 }
 
 /**
  * The statement that reads a page in an order, and the number of all matches. Users without a value are read apart, as
- * `rest`: so both directions walk the same index, and they are last in both.
+ * `rest`: so both directions walk the same index, and they are last in both. A search is asked once, for ids and what
+ * they are ordered by: a planner that does not know how few have a word would look for them along the index of the
+ * order, which takes seconds among a million users.
  */
 export function sortedStatement (
   dialect: Dialect,
   table: string,
-  { condition, page: { order, limit, from, sort }, counted }: SortedList
+  { condition, page: { order, limit, from, sort }, counted, isSearch }: SortedList
 ): Statement {
   const values = createValues(dialect, [...counted?.params ?? []])
-  const sql = sortSql(dialect, sort)
-  const size = values.limit(limit)
-  const walk: Walk = { table, condition, order, size }
-  const count = (...conditions: Array<Condition | null>) =>
-    `(SELECT count(*) FROM ${table}${whereOf(some(...conditions).map(values.numbered))})`
+  const given = sortSql(dialect, sort)
+  const sql = isSearch ? inColumns(given) : given
   const place = 'behind' in from ? from.behind : null
   const offset = 'offset' in from ? from.offset : 0
-  const skip = offset === 0 ? '0' : values.limit(offset)
+  const part = values.part(limit, offset, condition === null)
+  const { size, skip } = part
+  const source = isSearch ? { table: 'found', condition: null } : { table, condition }
+  const walk: Walk = { ...source, order, size, first: part.of }
   const queries = counted === null ? [] : [`counted AS MATERIALIZED (${counted.sql})`]
+  if (isSearch && condition !== null) {
+    const columns = given.keys.map((key, i) => `${key} AS key_${i}`)
+    queries.push(`found AS MATERIALIZED (SELECT id, ${columns.join(', ')} FROM ${table} ` +
+      `WHERE ${values.numbered(condition)})`)
+  }
+  const count = (...conditions: Array<Condition | null>) =>
+    `(SELECT count(*) FROM ${source.table}${whereOf(some(source.condition, ...conditions).map(values.numbered))})`
   const totals = counted === null
-    ? `${count(condition)} AS total`
+    ? `${count()} AS total`
     : '(SELECT counted + tail FROM counted) AS total, (SELECT tail FROM counted) AS tail, ' +
       '(SELECT changes FROM counted) AS changes'
-  const packed = (query: string) => dialect.packed(USER_COLUMNS, query)
+  const whole = (query: string, keys: readonly string[]) => isSearch
+    ? `SELECT u.* FROM (${query}) AS placed JOIN ${table} AS u ON u.id = placed.id${orderBy(keys, order, 'placed.')}`
+    : query
+  const packed = (query: string, keys = sql.keys) => dialect.packed(USER_COLUMNS, whole(query, keys))
   const answer = (columns: string): Statement => ({
     sql: `${queries.length === 0 ? '' : `WITH ${queries.join(', ')} `}SELECT ${totals}, ${columns}`,
     params: values.params
   })
-  if (place?.value === null) return answer(`${packed(unvalued(values, sql, walk, place.id, '0'))} AS items`)
-  const rows = valued(values, sql, walk, place, skip)
+  if (place?.value === null) return answer(`${packed(unvalued(values, sql, walk, place.id, '0'), [])} AS items`)
+  const rows = valued(values, sql, walk, place)
   if (sql.lacking === null) return answer(`${packed(rows)} AS items`)
   queries.push(`valued AS MATERIALIZED (${rows})`)
   const here = '(SELECT count(*) FROM valued)'
   // Only behind the last page of those with a value some of the others are skipped.
-  const before = () => count(condition, { sql: `${sql.lacking} IS NOT NULL`, values: [] })
+  const before = () => count({ sql: `${sql.lacking} IS NOT NULL`, values: [] })
   const skipped = offset === 0 ? '0' : `CASE WHEN ${here} > 0 THEN 0 ELSE ${skip} - ${before()} END`
   const rest = unvalued(values, sql, { ...walk, size: `${size} - ${here}` }, null, skipped)
-  return answer(`${packed(`SELECT * FROM valued${orderBy(sql.keys, order)}`)} AS items, ${packed(rest)} AS rest`)
+  return answer(`${packed(`SELECT * FROM valued${orderBy(sql.keys, order)}`)} AS items, ${packed(rest, [])} AS rest`)
 }
 
 /** Reads the result of such a statement. */
@@ -181,11 +208,12 @@ export function sortedPart (
 ): Statement {
   const values = createValues(dialect)
   const sql = sortSql(dialect, sort)
-  const walk: Walk = { table, condition, order, size: values.limit(limit) }
+  const { size, of: first } = values.part(limit, 0, false)
+  const walk: Walk = { table, condition, order, size, first }
   const isRest = start !== null && start.value === null
   const rows = isRest
     ? unvalued(values, sql, walk, start.id, '0')
-    : valued(values, sql, walk, start === null ? null : { value: start.value, id: String(start.id) }, '0')
+    : valued(values, sql, walk, start === null ? null : { value: start.value, id: String(start.id) })
   const columns = dialect.select([...USER_COLUMNS, ...KEY_COLUMNS])
   const end = orderBy(isRest ? [] : sql.keys, order)
   return { sql: `SELECT ${columns} FROM (${rows}) AS walked${end}`, params: values.params }

@@ -10,6 +10,7 @@ import { createStandbyServer, type StandbyServer } from './connection/standby-se
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Names } from './tables/names.ts'
 import { toUser } from './tables/rows.ts'
+import type { WordSplitter } from './common-words.ts'
 import { userLists } from './user-lists.ts'
 import { emailLookup, userLookup } from './user-lookup.ts'
 import { userReading } from './user-reading.ts'
@@ -34,6 +35,7 @@ export interface PrimaryParts {
   executor: Executor
   names: Names
   compaction: Compaction
+  splitWords: WordSplitter
   reads: UserReads
 }
 
@@ -47,7 +49,7 @@ interface Standby {
 
 /** Makes the standbys of a storage. They are watched from the first read on. */
 export function createStandbys (
-  { executor, names, compaction, reads: primary }: PrimaryParts,
+  { executor, names, compaction, splitWords, reads: primary }: PrimaryParts,
   { knexes, maxLagMs, waitMs, batching }: ReplicaSettings
 ): Standbys & { close (): Promise<void> } {
   const positions = followPrimary(executor, names, maxLagMs)
@@ -63,7 +65,7 @@ export function createStandbys (
         const [row] = await findById(id)
         return row === undefined ? null : toUser(row)
       },
-      list: userLists(reading, names, compaction, emailLookup(reading, names)),
+      list: userLists(reading, names, compaction, emailLookup(reading, names), splitWords),
       walk
     }
   }

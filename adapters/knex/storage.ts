@@ -15,6 +15,7 @@ import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
 import { bookkeeping } from './bookkeeping.ts'
+import { type WordSplitter, wordSplitter } from './common-words.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { createNumbering, type Numbering } from './events/numbering.ts'
 import { createDiskRoom, type DiskRoom } from './full-disk.ts'
@@ -78,13 +79,14 @@ interface Shared {
   compaction: ReturnType<typeof createCompaction>
   numbering: Numbering
   disk: DiskRoom
+  splitWords: WordSplitter
 }
 
 /** The rows of an executor. `snapshots`: reads beside the pool; null: inside a transaction. */
 function rowsOf (
   executor: Executor,
   snapshots: SnapshotReads | null,
-  { names, lists, compaction, numbering, disk }: Shared
+  { names, lists, compaction, numbering, disk, splitWords }: Shared
 ): Omit<Storage, 'open' | 'close'> {
   const books = bookkeeping(executor.dialect, names)
   const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all, disk })
@@ -94,7 +96,7 @@ function rowsOf (
     ...rows,
     users: {
       find: (id) => findById(id).then(([row]) => row === undefined ? null : toUser(row)),
-      list: userLists(executor, names, compaction, emailLookup(executor, names)),
+      list: userLists(executor, names, compaction, emailLookup(executor, names), splitWords),
       walk: userReading(executor, names, snapshots)
     },
     listTenants: tenantLists(executor, names),
@@ -116,7 +118,8 @@ function storageOf (
   const lists = fieldLists(names)
   const numbering = createNumbering(pool, names)
   const disk = createDiskRoom()
-  const shared = { names, lists, compaction, numbering, disk }
+  const splitWords = wordSplitter(names)
+  const shared = { names, lists, compaction, numbering, disk, splitWords }
 
   // A trial has a list of words of its own: its tables may be rolled back.
   const tryAll = (on: Query) => {
@@ -175,7 +178,7 @@ function storageOf (
   const snapshots = createSnapshotReads(knex, names, pool.dialect)
   const { migrator: { check, migrate: _, ...migrator }, storage } = storageWith(pool, snapshots)
   const standbys = replicas &&
-    createStandbys({ executor: pool, names, compaction, reads: storage.users }, replicas)
+    createStandbys({ executor: pool, names, compaction, splitWords, reads: storage.users }, replicas)
   const server: KnexStorage['server'] = {
     concurrency,
     connections: () => connectionsOf(knex),

@@ -3,6 +3,7 @@ import { isStorable } from '../../lib/core/text.ts'
 import type {
   Page, PageRequest, SortedPageRequest, TenantPageRequest, UserFilter, UserReads, UserRecord, Words
 } from '../../lib/storage/storage.ts'
+import type { SplitWords, WordSplitter } from './common-words.ts'
 import type { Reading } from './connection/executor.ts'
 import type { Compaction } from './counting/hand-counting.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -26,18 +27,30 @@ function hasWords ({ contains }: Dialect, lists: ReadonlyArray<Words>): Conditio
   return { sql: `(${each.map((sql) => `(${sql})`).join(' OR ')})`, values: lists.flat().map((word) => ` ${word}`) }
 }
 
+/** The condition that a row has the words of a search by their index, and others that it is compared with. */
+function foundBy (dialect: Dialect, names: Names, lists: readonly SplitWords[]): Condition {
+  const { has, query } = dialect.words
+  const byIndex = (words: ReadonlyArray<Words>): Condition => ({ sql: has(names), values: [query(words)] })
+  if (lists.every(({ compared }) => compared.length === 0)) return byIndex(lists.map(({ indexed }) => indexed))
+  const each = lists.map(({ indexed, compared }) =>
+    [byIndex([indexed]), ...compared.length === 0 ? [] : [hasWords(dialect, [compared])]])
+  return {
+    sql: `(${each.map((parts) => `(${parts.map(({ sql }) => sql).join(' AND ')})`).join(' OR ')})`,
+    values: each.flat().flatMap(({ values }) => values)
+  }
+}
+
 /**
- * The SQL condition of a filter; `null` if every user matches. `isWalk`: users are read in order, so the words of a
- * search are compared with those of each. Otherwise the index of the words finds them.
+ * The SQL condition of a filter; `null` if every user matches. `found`: the words of a search for their index; null:
+ * users are read in order, so the words are compared with those of each.
  */
-export function conditionOf (dialect: Dialect, names: Names, filter: UserFilter, isWalk: boolean): Condition | null {
+export function conditionOf (
+  dialect: Dialect, names: Names, filter: UserFilter, found: readonly SplitWords[] | null
+): Condition | null {
   const { emailKey, words, fields, status, group } = filter
   const parts: Condition[] = Object.entries(fields).map(([field, value]) => fieldIs(dialect, field, value))
   if (emailKey !== null) parts.push({ sql: 'email_key = ?', values: [emailKey] })
-  if (words !== null) {
-    const { has, query } = dialect.words
-    parts.push(isWalk ? hasWords(dialect, words) : { sql: has(names), values: [query(words)] })
-  }
+  if (words !== null) parts.push(found === null ? hasWords(dialect, words) : foundBy(dialect, names, found))
   if (status !== undefined) parts.push({ sql: HAS_STATUS[status], values: [] })
   if (group !== undefined) parts.push(ofGroup(names, group))
   parts.push(...otherConditions(dialect, filter))
@@ -68,7 +81,8 @@ export function userLists (
   executor: Reading,
   names: Names,
   { onPage }: Compaction,
-  findByEmailKey: FindByEmailKey
+  findByEmailKey: FindByEmailKey,
+  splitWords: WordSplitter
 ): UserReads['list'] {
   const { read, batching, dialect } = executor
   const { users } = names
@@ -133,13 +147,13 @@ export function userLists (
   async function sortedPage (
     condition: Condition | null,
     page: SortedPageRequest,
-    countsAll: boolean,
-    tenant: string | undefined
+    { countsAll, isSearch, tenant }: { countsAll: boolean, isSearch: boolean, tenant: string | undefined }
   ): Promise<Page<UserRecord>> {
     const of = tenant === undefined ? {} : { tenant }
     const statementOf = countedPages(names, tenant !== undefined, USER_COLUMNS)
     const counted = countsAll ? statementOf([{ order: 'asc', limit: 0, from: { offset: 0 }, ...of }]) : null
-    const statement = { ...sortedStatement(dialect, users, { condition, page, counted }), keepPlan: condition === null }
+    const { sql, params } = sortedStatement(dialect, users, { condition, page, counted, isSearch })
+    const statement = { sql, params, keepPlan: condition === null }
     const rows = await (batching === null ? readSorted(statement) : sortedTogether(statement))
     if (counted !== null) onPage(tenant, Number(rows[0]?.['tail']), Number(rows[0]?.['changes']))
     return toSortedPage(rows)
@@ -156,13 +170,16 @@ export function userLists (
       return toPage(await read(sql, params, { keepPlan: true }), USER_COLUMNS, toUser)
     }
     if (page.sort === undefined && !isFiltered) return pageOfAll(tenant === undefined ? page : { ...page, tenant })
-    const found = conditionOf(dialect, names, filter, false)
-    if (page.sort !== undefined) return sortedPage(found, page, !isFiltered, tenant)
+    const split = words === null ? [] : await splitWords(executor, words)
+    const found = conditionOf(dialect, names, filter, split)
+    if (page.sort !== undefined) {
+      return sortedPage(found, page, { countsAll: !isFiltered, isSearch: words !== null, tenant })
+    }
     const alone = !byFields && words === null && status === undefined && group === undefined
     if (alone && emailKey !== null) return pageOfEmail(emailKey, tenant, page)
-    const walked = words === null ? null : conditionOf(dialect, names, filter, true)
+    const walked = words === null ? null : conditionOf(dialect, names, filter, null)
     const isSearch = words !== null && emailKey === null && !byFields && tenant === undefined &&
-      status === undefined && group === undefined
+      status === undefined && group === undefined && split.every(({ compared }) => compared.length === 0)
     const ofWords = isSearch ? dialect.words.numbers?.(names) ?? null : null
     const numbers = found === null || ofWords === null ? null : { sql: ofWords, values: found.values }
     const { sql, params } = found === null || walked === null

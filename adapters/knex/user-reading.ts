@@ -76,7 +76,7 @@ export function userReading (
     const { sql, params } = sort === undefined
       ? partStatement(dialect, names.users, USER_COLUMNS, condition, { order, limit, after: null })
       : sortedStatement(dialect, names.users, {
-        condition, page: { order, limit, sort, from: { offset: 0 } }, counted: null
+        condition, page: { order, limit, sort, from: { offset: 0 } }, counted: null, isSearch: false
       })
     const rows = await read(sql, params, { keepPlan: false })
     return sort === undefined ? rows.map(toUser) : toSortedPage(rows).items
@@ -84,7 +84,7 @@ export function userReading (
 
   return async (filter, order, onPart, sort) => {
     if (!canMatch(filter)) return
-    const given = { condition: conditionOf(dialect, names, filter, true), order, sort }
+    const given = { condition: conditionOf(dialect, names, filter, null), order, sort }
     const readBy = (run: Reading['read']): ReadPart => async (start) => {
       const { sql, params } = partOf(given, start)
       const rows = await run(sql, params, { keepPlan: false })

@@ -183,6 +183,8 @@ export interface Dialect extends Driver, ValueSql {
   p (n: number): string
   /** The nth value as a LIMIT or OFFSET. */
   limit (n: number): string
+  /** The first rows of a query, as many as the nth value, which is at most `FIRST_ROWS_MAX`. */
+  firstRows (query: string, n: number): string
   /** Columns for SELECT and RETURNING. */
   select (columns: readonly Column[]): string
   /**
@@ -223,6 +225,9 @@ export interface Dialect extends Driver, ValueSql {
   words: WordsSql
   events: EventSql
 }
+
+/** Rows of most pages. */
+export const FIRST_ROWS_MAX = 100
 
 /** Milliseconds that a batch waits for a lock, and that a single write may hold up others: longer ones are stuck. */
 export const LOCK_WAIT_MS = 25

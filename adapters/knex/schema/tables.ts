@@ -30,12 +30,14 @@ function usersTable ({ schema, words }: Dialect, names: Names): string[] {
         CONSTRAINT "${emailUnique}" UNIQUE (email_key, tenant)
       )`,
     `CREATE INDEX ${quoted('users_name_key')} ON ${users} (name_key, id)`,
+    `CREATE INDEX ${quoted('users_updated_at')} ON ${users} (updated_at, id)`,
     // Active users cost nothing here.
     `CREATE INDEX ${quoted('users_suspended')} ON ${users} (id) WHERE status = 'suspended'`,
     // Users that belong to no tenant cost nothing here.
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`,
+    `CREATE INDEX ${quoted('users_tenant_updated_at')} ON ${users} (tenant, updated_at, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_suspended')} ON ${users} (tenant, id)
         WHERE status = 'suspended' AND tenant <> ''`,
     ...words.create(names)

@@ -16,6 +16,8 @@ export const portableDialect: Dialect = {
   profile: 'portable',
   mayBeUnable: false,
   writesTwoTables: false,
+  // Some servers take no query in a LIMIT.
+  firstRows: (query, n) => `${query} LIMIT $${n}`,
   // What is returned is formatted outside of the statement that writes.
   returning: (statement, columns, queries) =>
     `WITH ${queries === undefined ? '' : `${queries}, `}written AS (${statement} RETURNING *) ` +

@@ -1,6 +1,6 @@
 import { pgDriver } from '../../drivers/pg.ts'
 import type { Names } from '../../tables/names.ts'
-import { type Dialect, LOCK_WAIT_MS, withQueries } from '../dialect.ts'
+import { type Dialect, FIRST_ROWS_MAX, LOCK_WAIT_MS, withQueries } from '../dialect.ts'
 import { postgresCountedPages } from './counted-pages.ts'
 import { postgresValues } from '../value-sql.ts'
 import { postgresEvents } from './events.ts'
@@ -40,6 +40,10 @@ export const postgresDialect: Dialect = {
   writesTwoTables: true,
   p: (n) => `$${n}`,
   limit: (n) => `$${n}`,
+  // A planner that sees the number finds a plan for it alone better each time, and plans each time: 0.4 of 0.6 ms of a
+  // search. So it sees a limit that is always the same.
+  firstRows: (query, n) => `SELECT * FROM (${query} LIMIT ${FIRST_ROWS_MAX}) AS first_rows ` +
+    `LIMIT (SELECT CAST($${n} AS bigint))`,
   isIn: (column, n, type) => `${column} = ANY($${n}::${type}[])`,
   usersBy: (_column, { users }) => users,
   returning: (statement, columns, queries) => withQueries(queries, `${statement} RETURNING ${columns}`),
