@@ -5,7 +5,7 @@ import type { Dialect } from '../../adapters/knex/dialects/dialect.ts'
 import { postgresDialect } from '../../adapters/knex/dialects/postgres/dialect.ts'
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite/dialect.ts'
 import { otherConditions } from '../../adapters/knex/user-filters.ts'
-import { ofTenant, pageStatement } from '../../adapters/knex/pages.ts'
+import { ofTenant, pageStatement, searchStatement } from '../../adapters/knex/pages.ts'
 import type { Condition } from '../../adapters/knex/dialects/value-sql.ts'
 import { fieldIs } from '../../adapters/knex/schema/field-indexes.ts'
 import { sortedStatement } from '../../adapters/knex/sorted-pages.ts'
@@ -18,7 +18,7 @@ import type { SortedPageRequest } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
-import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
+import { connected, pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 
 type GivenCondition = Condition | null | ((dialect: Dialect) => Condition)
 type From = { offset: number } | { after: string }
@@ -39,11 +39,11 @@ function explained (dialect: Dialect, table: string, given: GivenCondition, from
   return filledIn(pageStatement(dialect, table, USER_COLUMNS, condition, page))
 }
 
-/** The same of a page in another order. */
-function explainedOrder (
-  dialect: Dialect, table: string, condition: Condition | null, page: SortedPageRequest
-): string {
-  return filledIn(sortedStatement(dialect, table, { condition, page, counted: null }))
+/** The same of a page in another order. A condition that is made for a database is a search. */
+function explainedOrder (dialect: Dialect, table: string, given: GivenCondition, page: SortedPageRequest): string {
+  const isSearch = typeof given === 'function'
+  const condition = isSearch ? given(dialect) : given
+  return filledIn(sortedStatement(dialect, table, { condition, page, counted: null, isSearch }))
 }
 
 /** Makes the function that returns the plans of a page in PostgreSQL, with many users, and in SQLite. */
@@ -75,8 +75,15 @@ async function planner (t: Test, { tenants = false } = {}) {
   }
   return {
     plan: (given: GivenCondition, from: From) => plans((dialect, of) => explained(dialect, of, given, from)),
-    inOrder: (condition: Condition | null, page: SortedPageRequest) =>
-      plans((dialect, of) => explainedOrder(dialect, of, condition, page))
+    inOrder: (given: GivenCondition, page: SortedPageRequest) =>
+      plans((dialect, of) => explainedOrder(dialect, of, given, page)),
+    /** How often PostgreSQL has planned a statement anew that a connection was asked for sixteen times. */
+    plannedAnew: ({ sql: text, params = [] }: Statement) => connected(pgUrl(), async (client) => {
+      await client.query(`set search_path = "${schema}"`)
+      for (let i = 0; i < 16; i++) await client.query({ name: 'kept', text, values: [...params] })
+      const { rows } = await client.query('select custom_plans from pg_prepared_statements')
+      return Number(rows[0]?.custom_plans)
+    })
   }
 }
 
@@ -150,7 +157,8 @@ test('what a tenant looks up and searches does not depend on the number of other
   t.match(suspended.onPg, /Index (Only )?Scan using fastify_users_users_(tenant_)?suspended/)
   t.match(suspended.onFile, /(INDEX fastify_users_users_tenant_suspended \(tenant=\?\)[^]*){2}/)
   t.notMatch(suspended.onFile, /TEMP B-TREE|users_tenant /)
-  for (const [sort, index] of [['nameKey', 'name_key'], ['emailKey', 'email_key']] as const) {
+  const sorts = [['nameKey', 'name_key'], ['emailKey', 'email_key'], ['updatedAt', 'updated_at']] as const
+  for (const [sort, index] of sorts) {
     const { onPg, onFile } = await inOrderOf(sort)
     t.match(onPg, `fastify_users_users_tenant_${index}`)
     t.match(onFile, `SEARCH fastify_users_users USING INDEX fastify_users_users_tenant_${index} (tenant=?)`)
@@ -163,6 +171,7 @@ test('other orders walk an index in both directions, from the beginning and behi
   const sorts = [
     ['nameKey', 'name 5', 'fastify_users_users_name_key'],
     ['emailKey', '5@example.org', '(fastify_users_users_email_unique|sqlite_autoindex_fastify_users_users_2)'],
+    ['updatedAt', '2026-01-31T12:00:00.000Z', 'fastify_users_users_updated_at'],
     [{ field: 'plan' }, 'pro', 'fastify_users_field_plan_']
   ] as const
   for (const [sort, value, index] of sorts) {
@@ -179,6 +188,35 @@ test('other orders walk an index in both directions, from the beginning and behi
       }
     }
   }
+})
+
+test('a search in another order begins with the index of words, however few have them', async (t) => {
+  const { inOrder } = await planner(t)
+  for (const sort of ['nameKey', 'updatedAt', { field: 'plan' }] as const) {
+    const { onPg, onFile } = await inOrder(hasWord, { sort, order: 'desc', limit: 20, from: { offset: 0 } })
+    t.match(onPg, /Bitmap Index Scan on fastify_users_users_words/)
+    t.notMatch(onPg, /users_(name_key|updated_at)|field_plan|Seq Scan/)
+    t.match(onFile, /SCAN fastify_users_user_words VIRTUAL TABLE/)
+    t.notMatch(onFile, /users_(name_key|updated_at)|field_plan|SCAN fastify_users_users/)
+  }
+})
+
+// A planner that finds a plan for these values alone a little better makes one each time, which takes as long as the
+// rest of the statement.
+test('PostgreSQL keeps the plans of first pages', async (t) => {
+  const { plannedAnew } = await planner(t)
+  const names = namesOf({}, false)
+  const page = { order: 'asc', limit: 20, from: { offset: 0 } } as const
+  const search = { found: hasWord(postgresDialect), walked: { sql: 'name_words = ?', values: ['no'] }, numbers: null }
+  const statements = [
+    searchStatement(postgresDialect, names.users, USER_COLUMNS, search, page),
+    ...(['nameKey', 'emailKey', 'updatedAt', { field: 'plan' }] as const).map((sort) =>
+      sortedStatement(postgresDialect, names.users, {
+        condition: null, page: { ...page, sort }, counted: null, isSearch: false
+      }))
+  ]
+  // The first five are.
+  for (const statement of statements) t.equal(await plannedAnew(statement), 5, statement.sql)
 })
 
 // The cost of a scan that is switched off, and used all the same, is beyond `jit_above_cost`.
