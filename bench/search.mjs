@@ -76,15 +76,24 @@ const CASES = [
   { name: 'a word of one user', ask: (storage, n) => list(storage, having(rareWord(n))) },
   { name: 'a word of about 125', ask: (storage, n) => list(storage, having(`l${1000 + n % 7000}`)) },
   { name: 'two words of one user', ask: (storage, n) => list(storage, having('ann', rareWord(n - n % 10))) },
+  { name: 'one that all have, and a rare one', ask: (storage, n) => list(storage, having('exam', rareWord(n))) },
+  {
+    name: 'an address in full',
+    ask: (storage, n) => list(storage, having(`l${n * 7919 % 8009}`, rareWord(n), 'example', 'com'))
+  },
+  { name: 'a word of one user, by name', ask: (storage, n) => list(storage, having(rareWord(n)), { sort: 'nameKey' }) },
   { name: 'a word of a tenth', slow: true, ask: (storage) => list(storage, having('anna')) },
   { name: 'two words of a tenth', slow: true, ask: (storage) => list(storage, having('anna', 'exam')) },
+  { name: 'a word that all have', slow: true, ask: (storage) => list(storage, having('exam')) },
+  { name: 'two words that all have', slow: true, ask: (storage) => list(storage, having('exam', 'com')) },
   { name: 'a tenth, by name', slow: true, ask: (storage) => list(storage, having('anna'), { sort: 'nameKey' }) },
   { name: 'first page', ask: (storage) => list(storage, everybody) },
   { name: 'first page by name', ask: (storage) => list(storage, everybody, { sort: 'nameKey' }) },
   { name: 'first page by address', ask: (storage) => list(storage, everybody, { sort: 'emailKey' }) },
   { name: 'first page by a field', ask: (storage) => list(storage, everybody, { sort: { field: 'plan' } }) },
   {
-    name: 'first page by last change', slow: true, ask: (storage) => list(storage, everybody, { sort: 'updatedAt' })
+    name: 'first page by last change',
+    ask: (storage) => list(storage, everybody, { sort: 'updatedAt', order: 'desc' })
   }
 ]
 

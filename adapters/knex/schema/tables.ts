@@ -37,7 +37,6 @@ function usersTable ({ schema, words }: Dialect, names: Names): string[] {
     `CREATE INDEX ${quoted('users_tenant')} ON ${users} (tenant, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_name_key')} ON ${users} (tenant, name_key, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_email_key')} ON ${users} (tenant, email_key) WHERE tenant <> ''`,
-    `CREATE INDEX ${quoted('users_tenant_updated_at')} ON ${users} (tenant, updated_at, id) WHERE tenant <> ''`,
     `CREATE INDEX ${quoted('users_tenant_suspended')} ON ${users} (tenant, id)
         WHERE status = 'suspended' AND tenant <> ''`,
     ...words.create(names)
