@@ -36,8 +36,9 @@ export type WebhookStore = ReturnType<typeof createWebhookStore>
 type WebhookRow = Row<'webhooks'>
 type DeliveryRow = Row<'deliveries'>
 
-// Endpoints of these deliveries, the longest due, are served in one round.
-const DUE_MAX = 1000
+const TOGETHER_MAX = 1000
+// The longest due of all, which say who has some.
+const DUE_MAX = 100
 const EVENTS_TOGETHER = 100
 
 const webhookIn = ({ record: { version, ...webhook } }: WebhookRow): WebhookRecord => webhook
@@ -92,7 +93,7 @@ export function createWebhookStore (store: Storage) {
   async function allOf (query: Omit<RowsQuery, 'page'>): Promise<DeliveryRow[]> {
     const all: DeliveryRow[] = []
     while (true) {
-      const page = { order: 'asc', limit: DUE_MAX, from: { offset: all.length } } as const
+      const page = { order: 'asc', limit: TOGETHER_MAX, from: { offset: all.length } } as const
       const { items, total } = await store.list('deliveries', { ...query, page })
       all.push(...items)
       if (items.length === 0 || all.length >= total) return all
@@ -177,12 +178,15 @@ export function createWebhookStore (store: Storage) {
     remove: async (id: string, tenant?: string): Promise<boolean> => await onWebhook(id, tenant, async (was) =>
       ({ value: true, unit: { writes: [{ in: 'webhooks', put: null, was }], events: [] } })) ?? false,
 
-    /** The ids of the endpoints that have deliveries which are due. */
-    async due (now: string): Promise<string[]> {
+    /**
+     * The ids of the endpoints that have deliveries which are due. Not `isWhole`: the longest backlogs hide others, who
+     * have some if `claim` says so.
+     */
+    async due (now: string): Promise<{ ids: Set<string>, isWhole: boolean }> {
       const { items } = await store.list('deliveries', {
         upTo: { member: 'dueAt', value: now }, by: 'dueAt', page: first(DUE_MAX)
       })
-      return [...new Set(items.map(({ record: { webhook } }) => webhook))]
+      return { ids: new Set(items.map(({ record: { webhook } }) => webhook)), isWhole: items.length < DUE_MAX }
     },
 
     /**

@@ -21,6 +21,8 @@ const ATTEMPTS_TOGETHER = 5
 // A receiver that answered within this time is quick.
 const QUICK_MS = 2000
 const RECEIVERS_MAX = 10_000
+// Endpoints that a round asks for deliveries that backlogs hide.
+const HIDDEN_MAX = 100
 // These say nothing about the receiver.
 const UNTRIED: ReadonlyArray<string | null> = ['closed', NOT_TRIED]
 // A process that died leaves its claims to the others after this time: longer than an attempt takes.
@@ -135,12 +137,18 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
     attempts.add(work)
   }
 
-  async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<void> {
-    const ids = new Set(await store.due(iso(Date.now())))
-    const due = webhooks.filter(({ id }) => ids.has(id))
+  /** Attempts what is due. True: some may be left whose endpoints were not asked yet. */
+  async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<boolean> {
+    const { ids, isWhole } = await store.due(iso(Date.now()))
+    const due = isWhole ? webhooks.filter(({ id }) => ids.has(id)) : webhooks
     const inTurn = [...due.filter(({ id }) => id > served), ...due.filter(({ id }) => id <= served)]
+    let hidden = 0
+    let attempted = 0
     for (const known of inTurn) {
       if (closing.signal.aborted || counts.room(boundsOf(known)) <= 0) continue
+      // The next round goes on here.
+      if (!ids.has(known.id) && ++hidden > HIDDEN_MAX) return attempted > 0
+      served = known.id
       // As it is now: it may have been changed since the round began.
       const webhook = await store.find(known.id)
       const now = Date.now()
@@ -150,8 +158,9 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
       const limit = Math.max(0, counts.room(bounds))
       const claimed = await store.claim(webhook.id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
       for (const delivery of claimed) attempt(webhook, delivery, bounds)
-      served = webhook.id
+      attempted += claimed.length
     }
+    return false
   }
 
   async function rest (): Promise<void> {
@@ -171,8 +180,8 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
   async function work (): Promise<boolean> {
     const webhooks = (await allWebhooks(store)).filter(({ enabled }) => enabled)
     const more = webhooks.length > 0 && await fanOut(webhooks)
-    if (webhooks.length > 0) await attemptDue(webhooks)
-    return more
+    const isLeft = webhooks.length > 0 && await attemptDue(webhooks)
+    return more || isLeft
   }
 
   async function round (): Promise<boolean> {

@@ -30,6 +30,19 @@ test('many endpoints at a receiver that hangs share few places, and a healthy on
   t.equal(hanging.received.length, 4, 'a quarter of the 16 places of attempts')
 })
 
+test('the backlog of an endpoint that hangs hides no delivery of others', async (t) => {
+  const { app } = await hooked(t)
+  const hanging = await startHanging(t)
+  await app.webhooks.create({ url: hanging.url })
+  for (let n = 0; n < 120; n++) await app.users.create(user(n))
+  await until('it has its attempts', () => hanging.received.length === 5)
+  const receivers = await Promise.all(Array.from({ length: 3 }, () => startReceiver(t)))
+  for (const { url } of receivers) await app.webhooks.create({ url })
+  for (let n = 120; n < 130; n++) await app.users.create(user(n))
+  await until('the others have all', () => receivers.every(({ received }) => received.length === 10))
+  t.equal(hanging.received.length, 5)
+})
+
 test('many receivers that hang leave half of the places to those that were quick', async (t) => {
   const { app } = await hooked(t, { maxInFlight: 10 })
   const healthy = await startReceiver(t)

@@ -101,7 +101,7 @@ rules('what is due is claimed, the longest due first, until the claim ends', asy
     deliveryOf(6, SUCCEEDED), failed(7)
   ])
   await deliver(repository, [deliveryOf(8, { webhook: idOf('whk', 2), dueAt: timeOf(11) })], 2)
-  const due = async (at: number) => (await webhooks.due(timeOf(at))).toSorted()
+  const due = async (at: number) => [...(await webhooks.due(timeOf(at))).ids].toSorted()
   t.strictSame([await due(9), await due(10), await due(99)], [[], [FIRST], [FIRST, idOf('whk', 2)]])
   const claim = async (now: number, limit: number, until = 900) => (await webhooks.claim(FIRST, {
     now: timeOf(now), until: timeOf(until), limit
