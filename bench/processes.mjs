@@ -5,6 +5,7 @@
 // must give each creation once, in the order of its positions.
 import { parseArgs } from 'node:util'
 import { casesFor } from './lib/cases.mjs'
+import { cpuOf } from './lib/cpu.mjs'
 import { startServer } from './lib/fleet.mjs'
 import { load } from './lib/load.mjs'
 import { RUNTIME } from './lib/machine.mjs'
@@ -29,14 +30,17 @@ const servers = []
 for (const name of ['one', 'two']) servers.push(await startServer(name, 'ours.mjs', { place: place.url, size, env }))
 let mark = 0
 
-/** Requests a second of all these servers together. */
-async function rateOf (loaded, name) {
+/** Of all these servers together: requests a second, and CPU µs a request of Node.js and of the database. */
+async function loadAll (loaded, name) {
+  const before = cpuOf(place.pid, { children: true })
   const results = await Promise.all(loaded.map((server) =>
     load(server, casesFor(size, server.dialect)[name](`p${++mark}`), {
       loader: given.load, seconds, connections: connections / loaded.length, settlePid: place.pid
     })))
   if (results.some(({ errors }) => errors > 0)) throw new Error(`${name}: requests failed`)
-  return results.reduce((sum, { perSecond }) => sum + perSecond, 0)
+  const rate = results.reduce((sum, { perSecond }) => sum + perSecond, 0)
+  const node = results.reduce((sum, { perSecond, node: each }) => sum + perSecond / rate * each, 0)
+  return { rate, node, database: (cpuOf(place.pid, { children: true }) - before) / (rate * seconds) }
 }
 
 async function get (path) {
@@ -66,18 +70,21 @@ async function verify () {
 }
 
 console.log(`${RUNTIME}; ${size} users, ${connections} connections, ${rounds} rounds of ${seconds} s\n`)
-console.log('| Case | One process, per second | Two | Ratio |\n|---|--:|--:|--:|')
+console.log('| Case | One process, per second | Two | Ratio | Node.js CPU µs, one / two | Database CPU µs |')
+console.log('|---|--:|--:|--:|--:|--:|')
 try {
   for (const name of given.cases.split(',')) {
     const pairs = []
     for (let round = -1; round < rounds; round++) {
-      const one = await rateOf(servers.slice(0, 1), name)
-      const two = await rateOf(servers, name)
+      const one = await loadAll(servers.slice(0, 1), name)
+      const two = await loadAll(servers, name)
       if (round >= 0) pairs.push({ one, two })
     }
-    const rate = (which) => Math.round(median(pairs.map((pair) => pair[which])))
-    const ratio = median(pairs.map(({ one, two }) => two / one)).toFixed(2)
-    console.log(`| ${[name, rate('one'), rate('two'), ratio].join(' | ')} |`)
+    const of = (which, member) => Math.round(median(pairs.map((pair) => pair[which][member])))
+    const ratio = (member) => median(pairs.map(({ one, two }) => two[member] / one[member])).toFixed(2)
+    const cpu = (member) => `${of('one', member)} / ${of('two', member)} = ${ratio(member)}`
+    const rates = [of('one', 'rate'), of('two', 'rate'), ratio('rate')]
+    console.log(`| ${[name, ...rates, cpu('node'), cpu('database')].join(' | ')} |`)
   }
   await verify()
 } finally {

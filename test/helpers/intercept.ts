@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { TextStatement } from '../../adapters/knex/drivers/pg-statement.ts'
 
 type Query = (...args: unknown[]) => Promise<unknown>
 
@@ -16,6 +17,21 @@ export function intercept (host: Knex, step: Step): () => void {
     const connection = await acquire()
     const query = connection.query.bind(connection)
     connection.query = (...args) => {
+      const [statement] = args
+      if (statement instanceof TextStatement) {
+        const { callback } = statement
+        let answered: Array<Record<string, unknown>> = []
+        const sendIt = (): Promise<unknown> => new Promise((resolve, reject) => {
+          statement.callback = (error, rows) => {
+            answered = rows
+            if (error == null) resolve(rows)
+            else reject(error)
+          }
+          query(statement)
+        })
+        return step(statement.text, (other) => other === undefined ? sendIt() : query(other))
+          .then(() => callback(null, answered), (error) => callback(error, []))
+      }
       const callback = args.at(-1)
       const asked = typeof callback === 'function' ? args.slice(0, -1) : args
       const send = (other?: string) => other === undefined ? query(...asked) : query(other)
