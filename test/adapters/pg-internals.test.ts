@@ -125,5 +125,27 @@ test('a connection that sends several statements at once has those of pg', async
   t.strictSame(await Promise.all([1, 2].map(run)), [[{ n: '2' }], [{ n: '3' }]])
   await t.rejects(pgDriver.run(client, 'SELECT 1 / $1::int', [0]), { code: '22012' })
   await t.rejects(pgDriver.run({}, 'SELECT 1', []), { name: 'TypeError' })
-  t.notOk(takesStatements(null))
+})
+
+// As OpenTelemetry's instrumentation does with `addSqlCommenterCommentToQueries`, and with each callback.
+test('who comes between may copy our statements, and replace their callbacks', async (t) => {
+  const client = await connectPg(t)
+  const query = client.query.bind(client)
+  const seen: unknown[] = []
+  const commented = (statement: object): unknown => {
+    const { text, callback } = Object(statement)
+    const copy = { ...statement, text: `${text} /* traced */` }
+    return query(Object.assign(copy, {
+      callback (error: unknown, result: { rows: unknown[] }) {
+        seen.push(error == null ? result.rows : Object(error).code)
+        callback(error, result)
+      }
+    }))
+  }
+  t.intercept(client, 'query', { value: commented })
+  const run = (n: number) => pgDriver.run(client, 'SELECT $1::int + 1 AS n, now() AS at', [n])
+  const [row] = await run(1)
+  t.match(row, { n: '2', at: /^\d{4}-/ }, 'text, whatever parsers pg has')
+  await t.rejects(pgDriver.run(client, 'SELECT 1 / $1::int', [0]), { code: '22012' })
+  t.match(seen, [[{ n: '2' }], '22012'])
 })

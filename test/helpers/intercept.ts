@@ -23,7 +23,7 @@ export function intercept (host: Knex, step: Step): () => void {
         let answered: Array<Record<string, unknown>> = []
         const sendIt = (): Promise<unknown> => new Promise((resolve, reject) => {
           statement.callback = (error, rows) => {
-            answered = rows
+            answered = Array.isArray(rows) ? rows : rows.rows
             if (error == null) resolve(rows)
             else reject(error)
           }

@@ -18,15 +18,12 @@ interface Protocol {
   sendCopyFail (why: string): void
 }
 
-interface Connection { query (statement: TextStatement): void }
-
 const METHODS = ['query', 'parse', 'bind', 'describe', 'execute', 'sync', 'sendCopyFail']
 const MEMBERS = ['stream', 'parsedStatements', 'submittedNamedStatements']
 const fit = new WeakMap<object, boolean>()
 
 /** True if a connection takes these statements: of pg, and not one that sends several before their answers. */
-export function takesStatements (connection: unknown): connection is Connection {
-  if (typeof connection !== 'object' || connection === null) return false
+export function takesStatements (connection: object): boolean {
   const known = fit.get(connection)
   if (known !== undefined) return known
   const { connection: protocol, pipeline } = Object(connection)
@@ -50,6 +47,11 @@ function itemOf (value: Param): string {
   return Array.isArray(value) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
+// A host may have set parsers on the driver, which apply to the whole process.
+const textOnly = { getTypeParser: () => (text: string) => text }
+
+type Callback = (error: unknown, answer: Rows | { rows: Rows }) => void
+
 // A prepared statement has the same columns as long as its connection has it: PostgreSQL refuses it else.
 const columnsOf = new WeakMap<Protocol, Map<string, readonly string[]>>()
 
@@ -66,28 +68,28 @@ function keptOf (protocol: Protocol): Map<string, readonly string[]> {
  * `test/adapters/pg-internals.test.ts` fails if any of it changes.
  */
 export class TextStatement {
-  readonly text: string
+  // What pg's own statements are given: whoever comes between, to trace or to comment them, may make a copy of it.
+  text: string
   readonly name: string | undefined
-  /** Called once. pg replaces it if the connection has a `query_timeout`. */
-  callback: (error: unknown, rows: Rows) => void
-  #values: readonly Param[]
+  values: readonly Param[]
+  readonly types = textOnly
+  /** Called once, with rows or with a result of pg. pg and those who trace it replace it. */
+  callback: Callback
   #columns: readonly string[] | null = null
   #rows: Rows = []
   #kept: Map<string, readonly string[]> | null = null
 
   /** `name`: the statement is prepared under this name at its first use on a connection. */
-  constructor (
-    text: string, name: string | undefined, values: readonly Param[], callback: (error: unknown, rows: Rows) => void
-  ) {
+  constructor (text: string, name: string | undefined, values: readonly Param[], callback: Callback) {
     this.text = text
     this.name = name
-    this.#values = values
+    this.values = values
     this.callback = callback
   }
 
   submit (protocol: Protocol): null {
     const { name, text } = this
-    if (name === undefined && this.#values.length === 0) {
+    if (name === undefined && this.values.length === 0) {
       protocol.query(text)
       return null
     }
@@ -105,7 +107,7 @@ export class TextStatement {
           submittedNamedStatements[name] = text
         }
       }
-      protocol.bind({ statement: name, values: this.#values.map(textOf) })
+      protocol.bind({ statement: name, values: this.values.map(textOf) })
       if (this.#columns === null) protocol.describe({ type: 'P', name: '' })
       protocol.execute({})
       protocol.sync()
@@ -158,6 +160,6 @@ export class TextStatement {
    */
   #empty (): void {
     this.#rows = []
-    this.#values = []
+    this.values = []
   }
 }

@@ -1,26 +1,14 @@
 import type { EventEmitter } from 'node:events'
-import type { CommitWatch, Driver, Param } from './driver.ts'
+import type { CommitWatch, Driver } from './driver.ts'
 import { takesStatements, TextStatement } from './pg-statement.ts'
 
-interface Query {
-  name?: string | undefined
-  text: string
-  values: readonly Param[]
-  types: { getTypeParser: () => (text: string) => string }
-}
-
-type Rows = Array<Record<string, unknown>>
-
 interface Connection {
-  query (config: Query, done: (error: unknown, result: { rows: Rows }) => void): void
+  query (statement: object): void
 }
 
 function isConnection (connection: unknown): connection is Connection {
   return typeof connection === 'object' && connection !== null && 'query' in connection
 }
-
-// Every value comes as text: a host may have set parsers on the driver, which apply to the whole process.
-const textOnly = { getTypeParser: () => (text: string) => text }
 
 const names = new Map<string, string>()
 
@@ -41,21 +29,15 @@ function watchCommit (connection: unknown): CommitWatch | null {
 /** The `pg` package. */
 export const pgDriver: Driver = {
   run (connection, text, values, prepare = false) {
-    const name = prepare ? nameOf(text) : undefined
-    if (takesStatements(connection)) {
-      return new Promise((resolve, reject) => {
-        connection.query(new TextStatement(text, name, values, (error, rows) => {
-          if (error == null) resolve(rows)
-          else reject(error)
-        }))
-      })
-    }
     if (!isConnection(connection)) return Promise.reject(new TypeError('not a connection of pg'))
+    const name = prepare ? nameOf(text) : undefined
     return new Promise((resolve, reject) => {
-      connection.query({ name, text, values, types: textOnly }, (error, result) => {
+      const statement = new TextStatement(text, name, values, (error, answer) => {
         if (error != null) reject(error)
-        else resolve(result.rows)
+        else resolve(Array.isArray(answer) ? answer : answer.rows)
       })
+      // A copy has no methods: it is a statement for pg to make.
+      connection.query(takesStatements(connection) ? statement : { ...statement })
     })
   },
   // PostgreSQL runs the statements of a connection in order.
