@@ -27,7 +27,7 @@ pageTest('staying at a form that is not saved changes no step of the history', a
   await edit(page)
   const steps = await page.evaluate('history.length')
 
-  const name = page.getByLabel('Name')
+  const name = page.getByLabel(/^Name/)
   await name.fill('Ada King')
   await back()
   await until('the page asks', () => questions === 1)

@@ -130,7 +130,7 @@ for (const { days, lifetimes, chosen } of [
     t.strictSame(await lifetime.locator('option').allInnerTexts(), [...lifetimes, 'when your own key expires'])
     t.equal(await lifetime.locator('option:checked').innerText(), chosen)
     await lifetime.selectOption('when your own key expires')
-    await page.getByLabel('Name').fill('other')
+    await page.getByLabel(/^Name/).fill('other')
     await page.getByRole('button', { name: 'Create the key' }).click()
     await page.getByText('Copy the key now').waitFor()
     const made = (await users.apiKeys.list()).data.find(({ name }) => name === 'other')

@@ -32,7 +32,7 @@ pageTest('suspends and activates a user, and undoes a change', async (t) => {
   await page.getByText('support desk\u2069 suspended this user').first().waitFor()
 
   await edit(page)
-  await page.getByLabel('Name').fill('Ada K')
+  await page.getByLabel(/^Name/).fill('Ada K')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Name: Ada → Ada K').waitFor()
   t.equal((await users.get(id)).status, 'suspended')

@@ -81,7 +81,7 @@ pageTest('a host’s session signs in, and its end takes nothing that was typed'
   await page.getByText('There are no users yet.').waitFor()
   await page.getByRole('link', { name: 'New user' }).click()
   await page.getByRole('heading', { name: 'New user' }).waitFor()
-  await page.getByLabel('Name').fill('Ada')
+  await page.getByLabel(/^Name/).fill('Ada')
   await page.getByLabel('E-mail address').fill('ada@example.org')
   sessions.clear()
   await page.getByRole('button', { name: 'Create the user' }).click()

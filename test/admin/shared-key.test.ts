@@ -22,7 +22,7 @@ pageTest('a kept key is taken over by other tabs, until one of them signs out', 
   await signIn(page, await createKey())
   await waiting.getByRole('link', { name: 'Ada' }).waitFor()
   const later = await another(page, `${origin}/admin/#/users/new`)
-  await later.getByLabel('Name').fill('Bob')
+  await later.getByLabel(/^Name/).fill('Bob')
   t.equal(await typing.getByLabel('API key').inputValue(), 'uk_', 'who types another key is let alone')
   t.strictSame(await page.evaluate('[localStorage.length, document.cookie]'), [0, ''])
 

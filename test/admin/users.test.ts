@@ -50,7 +50,7 @@ for (const { name, create } of stores) {
 
     await page.getByRole('link', { name: 'New user' }).click()
     await page.getByRole('heading', { name: 'New user' }).waitFor()
-    await page.getByLabel('Name').fill('Ada Lovelace')
+    await page.getByLabel(/^Name/).fill('Ada Lovelace')
     await page.getByLabel('E-mail address').fill('USER1@example.org')
     await page.getByLabel('Seats').fill('many')
     await page.getByRole('button', { name: 'Create the user' }).click()

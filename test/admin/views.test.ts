@@ -102,7 +102,7 @@ pageTest('leads to whoever has an address already', async (t) => {
   const { users, enter } = await adminHost(t)
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
   const page = await enter('#/users/new')
-  await page.getByLabel('Name').fill('Other')
+  await page.getByLabel(/^Name/).fill('Other')
   await page.getByLabel('E-mail address').fill('Ada@example.org')
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByText('In use by').waitFor()
