@@ -34,7 +34,7 @@ export function createValues (dialect: Dialect, params: Param[] = []) {
     },
     limit: (value: number) => dialect.limit(params.push(value)),
     /**
-     * A part of a query's rows, as many as `limit` from an offset. `isKept`: its plan may be kept, if it has no offset.
+     * What takes `limit` rows of a query behind the first `offset`. `isKept`: PostgreSQL may keep the plan.
      */
     part (limit: number, offset: number, isKept: boolean) {
       const at = params.push(limit)

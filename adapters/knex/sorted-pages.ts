@@ -127,7 +127,7 @@ interface SortedList {
   isSearch: boolean
 }
 
-/** An order by columns of their own: those of what a search has found. */
+/** The same order by the columns `key_0` and `key_1` of what a search has found. */
 function inColumns ({ keys, lacking, placed }: SortSql): SortSql {
   const named = keys.map((_, i) => `key_${i}`)
   return { keys: named, lacking: named[keys.findIndex((key) => key === lacking)] ?? null, placed }

@@ -179,8 +179,8 @@ export function createWebhookStore (store: Storage) {
       ({ value: true, unit: { writes: [{ in: 'webhooks', put: null, was }], events: [] } })) ?? false,
 
     /**
-     * The ids of the endpoints that have deliveries which are due. Not `isWhole`: the longest backlogs hide others, who
-     * have some if `claim` says so.
+     * The ids of endpoints that have due deliveries. If `isWhole` is false, long backlogs may hide other endpoints:
+     * then `claim` finds out whether one of those has any.
      */
     async due (now: string): Promise<{ ids: Set<string>, isWhole: boolean }> {
       const { items } = await store.list('deliveries', {

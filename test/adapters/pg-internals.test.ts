@@ -116,7 +116,7 @@ test('a time limit of the connection ends our statements', async (t) => {
   await t.rejects(pgDriver.run(client, 'SELECT pg_sleep(1)', []), { message: 'Query read timeout' })
 })
 
-test('a connection that sends several statements at once has those of pg', async (t) => {
+test('a pipelined connection gets the own statements of pg', async (t) => {
   const client = new pg.Client({ connectionString: pgUrl(), pipeline: true })
   await client.connect()
   t.teardown(() => client.end())
@@ -128,7 +128,7 @@ test('a connection that sends several statements at once has those of pg', async
 })
 
 // As OpenTelemetry's instrumentation does with `addSqlCommenterCommentToQueries`, and with each callback.
-test('who comes between may copy our statements, and replace their callbacks', async (t) => {
+test('a tracer may copy our statements, and replace their callbacks', async (t) => {
   const client = await connectPg(t)
   const query = client.query.bind(client)
   const seen: unknown[] = []

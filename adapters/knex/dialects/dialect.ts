@@ -183,7 +183,7 @@ export interface Dialect extends Driver, ValueSql {
   p (n: number): string
   /** The nth value as a LIMIT or OFFSET. */
   limit (n: number): string
-  /** The first rows of a query, as many as the nth value, which is at most `FIRST_ROWS_MAX`. */
+  /** The first rows of a query. Their number is the nth value, `FIRST_ROWS_MAX` at most. */
   firstRows (query: string, n: number): string
   /** Columns for SELECT and RETURNING. */
   select (columns: readonly Column[]): string

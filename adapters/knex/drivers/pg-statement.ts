@@ -52,7 +52,7 @@ const textOnly = { getTypeParser: () => (text: string) => text }
 
 type Callback = (error: unknown, answer: Rows | { rows: Rows }) => void
 
-// A prepared statement has the same columns as long as its connection has it: PostgreSQL refuses it else.
+// By the name of a prepared statement. Its columns can't change: PostgreSQL would refuse to run it.
 const columnsOf = new WeakMap<Protocol, Map<string, readonly string[]>>()
 
 function keptOf (protocol: Protocol): Map<string, readonly string[]> {
@@ -62,13 +62,13 @@ function keptOf (protocol: Protocol): Map<string, readonly string[]> {
 }
 
 /**
- * A statement as `pg` sends and answers it (`Client#query` takes an object with `submit`, as that of pg-cursor is), for
- * values that are all text. pg's own copies its settings, asks for the columns of a prepared statement each time, and
+ * A statement for `Client#query` of pg, which takes objects with `submit`, such as those of pg-cursor. All values are
+ * text. pg's own statement copies its settings, asks for the columns of a prepared statement each time, and
  * has a parser for each value: a look-up of one client took 0.49 ms instead of 0.33. Read in pg 8.23.1;
  * `test/adapters/pg-internals.test.ts` fails if any of it changes.
  */
 export class TextStatement {
-  // What pg's own statements are given: whoever comes between, to trace or to comment them, may make a copy of it.
+  // The public members are those of pg's own statements, because tracers of pg may copy a statement.
   text: string
   readonly name: string | undefined
   values: readonly Param[]
