@@ -67,6 +67,7 @@ export function readPaging (query: Readonly<Record<string, unknown>>, size: Page
 
 /** A page of a list, the request for it, and whether more records follow. */
 export interface ListedPage<Item> extends Page<Item> {
+  /** `order`: that of ids, by which a walk can go on; absent in any other. */
   query: { limit: number, order?: Paging['order'], start: Paging['start'] | { cursor: string } }
   more: boolean
   /** Of users, in any order but `createdAt`: the cursor of what follows, if anything does. */

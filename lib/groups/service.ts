@@ -190,7 +190,9 @@ export function createGroupsService (options: GroupsServiceOptions) {
     async list (query: Query, { priorFaults = [], tenant }: ReadCall = {}): Promise<ListedPage<GroupRecord>> {
       const checked = check.list(query, priorFaults)
       const filter = { ...checked.filter, tenant }
-      return readPage(checked, (page) => fromStorage(() => groups.list(filter, page, checked.byName)))
+      const listed = await readPage(checked, (page) => fromStorage(() => groups.list(filter, page, checked.byName)))
+      const { limit, start } = checked
+      return checked.byName ? { ...listed, query: { limit, start } } : listed
     },
 
     change,

@@ -214,7 +214,9 @@ export function createGroupStore (store: Storage) {
 
     /** A page of the groups of a user, by their ids, with their exact number. */
     async ofUser (user: string, page: PageRequest): Promise<Page<GroupRecord>> {
-      const from = 'after' in page.from ? { after: membershipId(page.from.after, '\u{10ffff}') } : page.from
+      // Behind all ids of the group's members, or before them.
+      const end = page.order === 'asc' ? '\u{10ffff}' : ''
+      const from = 'after' in page.from ? { after: membershipId(page.from.after, end) } : page.from
       const { items, total } = await store.list('memberships', {
         where: { member: 'member', values: [user] }, page: { ...page, from }
       })
