@@ -56,6 +56,7 @@ const putDelivery = (delivery: DeliveryRecord, was: DeliveryRow | null): RowWrit
   was
 })
 
+const single = (write: RowWrite): Unit => ({ writes: [write], events: [], rewrites: [] })
 const first = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
 
 /**
@@ -129,6 +130,10 @@ export function createWebhookStore (store: Storage) {
   const deliveries = (rows: ReadonlyArray<DeliveryRow | null>): DeliveryRecord[] =>
     rows.flatMap((row) => row === null ? [] : [deliveryIn(row)])
 
+  /** Deliveries that are due, the longest first. */
+  const due = async (value: string, limit: number, of: { of?: string } = {}): Promise<DeliveryRow[]> =>
+    (await store.list('deliveries', { ...of, upTo: { member: 'dueAt', value }, by: 'dueAt', page: first(limit) })).items
+
   async function find (id: string, tenant?: string): Promise<WebhookRecord | null> {
     const [row] = await store.find('webhooks', [{ id }])
     return row == null || !belongsTo(row.record, tenant) ? null : webhookIn(row)
@@ -180,14 +185,15 @@ export function createWebhookStore (store: Storage) {
 
     /**
      * The ids of endpoints that have due deliveries. If `isWhole` is false, long backlogs may hide other endpoints:
-     * then `claim` finds out whether one of those has any.
+     * then `hasDue` finds out whether one of those has any.
      */
     async due (now: string): Promise<{ ids: Set<string>, isWhole: boolean }> {
-      const { items } = await store.list('deliveries', {
-        upTo: { member: 'dueAt', value: now }, by: 'dueAt', page: first(DUE_MAX)
-      })
+      const items = await due(now, DUE_MAX)
       return { ids: new Set(items.map(({ record: { webhook } }) => webhook)), isWhole: items.length < DUE_MAX }
     },
+
+    /** Whether an endpoint has a due delivery. */
+    hasDue: async (id: string, now: string): Promise<boolean> => (await due(now, 1, { of: id })).length > 0,
 
     /**
      * Takes deliveries of an endpoint that are due, the longest first: adds 1 to `claims` and sets `dueAt` to the end
@@ -195,13 +201,10 @@ export function createWebhookStore (store: Storage) {
      */
     async claim (id: string, { now, until, limit }: ClaimRequest): Promise<DeliveryRecord[]> {
       if (limit === 0) return []
-      const { items } = await store.list('deliveries', {
-        of: id, upTo: { member: 'dueAt', value: now }, by: 'dueAt', page: first(limit)
-      })
+      const items = await due(now, limit, { of: id })
       const claimed = items.map((was) =>
         ({ was, delivery: { ...deliveryIn(was), claims: was.record.claims + 1, dueAt: until } }))
-      const made = await store.commit(claimed.map(({ was, delivery }) =>
-        ({ writes: [putDelivery(delivery, was)], events: [], rewrites: [] })))
+      const made = await store.commit(claimed.map(({ was, delivery }) => single(putDelivery(delivery, was))))
       return claimed.filter((_, i) => made[i]?.code === 'ok').map(({ delivery }) => structuredClone(delivery))
     },
 
@@ -240,8 +243,7 @@ export function createWebhookStore (store: Storage) {
         upTo: { member: 'createdAt', value: moment, isBelow: true },
         page: first(limit)
       })
-      const made = await store.commit(items.map((was) =>
-        ({ writes: [{ in: 'deliveries', put: null, was }], events: [], rewrites: [] })))
+      const made = await store.commit(items.map((was) => single({ in: 'deliveries', put: null, was })))
       return made.filter(({ code }) => code === 'ok').length
     }
   }

@@ -3,6 +3,11 @@ import { UsersError } from '../core/errors.ts'
 /** A name that work counts under, and how much of it may run concurrently. */
 export type Bound = readonly [name: string, limit: number]
 
+/** The receiver at a URL: its scheme, name and port. */
+export function receiverOf (url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
 /** Counts work by names. */
 export function createCounts () {
   const running = new Map<string, number>()

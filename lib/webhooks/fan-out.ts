@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { newId } from '../core/ids.ts'
 import type { DeliveryRecord, EventLog, EventRecord, EventsPage, WebhookRecord } from '../storage/storage.ts'
 import type { WebhookStore } from '../storage/webhook-loop.ts'
+import { createApart } from './apart.ts'
 import { standingOf } from '../events/missed.ts'
 import { isOfType, typesOf } from '../events/rules.ts'
 
@@ -63,9 +64,16 @@ function createNews (log: EventLog): () => Promise<Set<string> | null> {
 
 /**
  * Makes the function that makes deliveries of the next events for each webhook, and says whether there are more. The
- * deliveries and the place in the log are written in one step, so that of many processes one makes each.
+ * deliveries and the place in the log are written in one step, so that of many processes one makes each. `onMade`:
+ * called with the id of each webhook that has new ones.
  */
-export function createFanOut (store: WebhookStore, log: EventLog, logger: FastifyBaseLogger) {
+export function createFanOut (
+  store: WebhookStore,
+  log: EventLog,
+  logger: FastifyBaseLogger,
+  { apart = createApart(logger), onMade = () => {} }:
+  { apart?: ReturnType<typeof createApart>, onMade?: (id: string) => void } = {}
+) {
   async function advance (id: string, from: string | null, to: string | null, events: readonly EventRecord[]) {
     await store.change(id, null, (webhook) => {
       // Another process was first, or it was told to deliver again.
@@ -73,6 +81,7 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
       const now = new Date().toISOString()
       const { types } = webhook
       const wanted = events.filter(({ type }) => types.length === 0 || types.some((filter) => isOfType(filter, type)))
+      if (wanted.length > 0) onMade(id)
       return { webhook: { ...webhook, after: to }, deliveries: wanted.map((event) => deliveryOf(event, id, now)) }
     })
   }
@@ -103,12 +112,14 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
       const missed = webhooks.filter(({ types }) =>
         !isForgotten && standingOf(String(after), typesOf(types), pruned) !== 'complete').map(({ id }) => id)
       if (missed.length > 0) logger.warn({ webhooks: missed }, 'events were pruned before these webhooks got them')
-      for (const { id } of webhooks) await advance(id, after, null, [])
+      for (const { id } of webhooks) await apart.done(id, () => advance(id, after, null, []))
       return true
     }
     const last = page.events.at(-1)
-    if (last !== undefined) for (const { id } of webhooks) await advance(id, after, last.id, page.events)
-    if (tenant !== undefined && !page.more) for (const { id } of webhooks) ends.set(id, last?.id ?? after)
+    for (const { id } of webhooks) {
+      const isDone = last === undefined || await apart.done(id, () => advance(id, after, last.id, page.events))
+      if (isDone && tenant !== undefined && !page.more) ends.set(id, last?.id ?? after)
+    }
     return page.more
   }
 
@@ -116,7 +127,8 @@ export function createFanOut (store: WebhookStore, log: EventLog, logger: Fastif
     // Before the events are read: what comes between is news of the next round.
     await forgetEnds(webhooks)
     let more = false
-    for (const group of groupsOf(webhooks.filter((each) => !isAtEnd(each)))) more = await fanOut(group) || more
+    const open = webhooks.filter((each) => !isAtEnd(each) && !apart.isResting(each.id))
+    for (const group of groupsOf(open)) more = await fanOut(group) || more
     return more
   }
 }

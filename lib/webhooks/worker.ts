@@ -7,7 +7,8 @@ import { fromStorage } from '../storage/storage-errors.ts'
 import type { DeliveryRecord, EventLog, NewEvent, WebhookRecord } from '../storage/storage.ts'
 import type { WebhookStore } from '../storage/webhook-loop.ts'
 import { toWebhook, type Webhook } from '../storage/webhook.ts'
-import { type Bound, createCounts, type Shares } from './bounds.ts'
+import { createApart } from './apart.ts'
+import { type Bound, createCounts, receiverOf, type Shares } from './bounds.ts'
 import { type Deliver, EXPIRED } from './deliver.ts'
 import { createFanOut } from './fan-out.ts'
 import { outcomeOf } from './schedule.ts'
@@ -49,22 +50,27 @@ export interface Worker {
   close (): Promise<void>
 }
 
-/** The receiver at a URL: its scheme, name and port. */
-function receiverOf (url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url
+/** Endpoints, in the order of their ids, from the one behind an id. */
+function behind (last: string, webhooks: readonly WebhookRecord[]): WebhookRecord[] {
+  return [...webhooks.filter(({ id }) => id > last), ...webhooks.filter(({ id }) => id <= last)]
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Makes the worker of a process. Every process has one; they share the work through the store. */
 export function createWorker ({ store, log, logger, deliver, shares, publish }: WorkerOptions): Worker {
-  const fanOut = createFanOut(store, log, logger)
+  const apart = createApart(logger)
+  /** Endpoints that have due deliveries, as far as is known. */
+  const owed = new Set<string>()
+  const fanOut = createFanOut(store, log, logger, { apart, onMade: (id) => owed.add(id) })
   const attempts = new Set<Promise<void>>()
   const counts = createCounts()
   /** Those that were quick last time. They need not wait for places that others hold. */
   const quick = new LRUCache<string, true>({ max: RECEIVERS_MAX })
   /** The endpoint that was served last: the next one begins the next round. */
   let served = ''
+  /** The same of those that backlogs hide. */
+  let asked = ''
   const aborting = new AbortController()
   // Each attempt listens to it.
   setMaxListeners(0, aborting.signal)
@@ -137,30 +143,45 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
     attempts.add(work)
   }
 
+  const isPaused = ({ pausedUntil }: WebhookRecord): boolean => String(pausedUntil ?? '') > iso(Date.now())
+  const canServe = (known: WebhookRecord): boolean =>
+    !closing.signal.aborted && !apart.isResting(known.id) && !isPaused(known) && counts.room(boundsOf(known)) > 0
+
+  /** Attempts what an endpoint has due, as far as there is room, and says how many. */
+  async function attemptOf (id: string): Promise<number> {
+    // As it is now: it may have been changed since the round began.
+    const webhook = await store.find(id)
+    if (webhook === null || !webhook.enabled || isPaused(webhook)) return 0
+    const now = Date.now()
+    const bounds = boundsOf(webhook)
+    // None, if it has another receiver now whose places are taken.
+    const limit = Math.max(0, counts.room(bounds))
+    const claimed = await store.claim(id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
+    for (const delivery of claimed) attempt(webhook, delivery, bounds)
+    if (claimed.length < limit) owed.delete(id)
+    return claimed.length
+  }
+
   /** Attempts what is due. True: some may be left whose endpoints were not asked yet. */
   async function attemptDue (webhooks: readonly WebhookRecord[]): Promise<boolean> {
     const { ids, isWhole } = await store.due(iso(Date.now()))
-    const due = isWhole ? webhooks.filter(({ id }) => ids.has(id)) : webhooks
-    const inTurn = [...due.filter(({ id }) => id > served), ...due.filter(({ id }) => id <= served)]
-    let hidden = 0
+    const open = new Set(webhooks.map(({ id }) => id))
+    for (const id of owed) if (isWhole || !open.has(id)) owed.delete(id)
+    for (const id of ids) owed.add(id)
     let attempted = 0
-    for (const known of inTurn) {
-      if (closing.signal.aborted || counts.room(boundsOf(known)) <= 0) continue
-      // The next round goes on here.
-      if (!ids.has(known.id) && ++hidden > HIDDEN_MAX) return attempted > 0
+    const serve = (id: string) => apart.done(id, async () => { attempted += await attemptOf(id) })
+    for (const known of behind(served, webhooks.filter(({ id }) => owed.has(id)))) {
+      if (!canServe(known)) continue
       served = known.id
-      // As it is now: it may have been changed since the round began.
-      const webhook = await store.find(known.id)
-      const now = Date.now()
-      if (webhook === null || !webhook.enabled || String(webhook.pausedUntil ?? '') > iso(now)) continue
-      const bounds = boundsOf(webhook)
-      // None, if it has another receiver now whose places are taken.
-      const limit = Math.max(0, counts.room(bounds))
-      const claimed = await store.claim(webhook.id, { now: iso(now), until: iso(now + CLAIM_MS), limit })
-      for (const delivery of claimed) attempt(webhook, delivery, bounds)
-      attempted += claimed.length
+      await serve(known.id)
     }
-    return false
+    if (isWhole) return false
+    const hidden = behind(asked, webhooks.filter((known) => !owed.has(known.id) && canServe(known)))
+    for (const { id } of hidden.slice(0, HIDDEN_MAX)) {
+      asked = id
+      if (await store.hasDue(id, iso(Date.now()))) await serve(id)
+    }
+    return hidden.length > HIDDEN_MAX && attempted > 0
   }
 
   async function rest (): Promise<void> {
@@ -179,9 +200,13 @@ export function createWorker ({ store, log, logger, deliver, shares, publish }: 
   /** One round. True: there is more to do. */
   async function work (): Promise<boolean> {
     const webhooks = (await allWebhooks(store)).filter(({ enabled }) => enabled)
-    const more = webhooks.length > 0 && await fanOut(webhooks)
-    const isLeft = webhooks.length > 0 && await attemptDue(webhooks)
-    return more || isLeft
+    if (webhooks.length === 0) return false
+    apart.startRound()
+    // What is due is attempted also where no new deliveries can be made.
+    const [made] = await Promise.allSettled([fanOut(webhooks)])
+    const isLeft = await attemptDue(webhooks)
+    if (made.status === 'rejected') throw made.reason
+    return made.value || isLeft
   }
 
   async function round (): Promise<boolean> {

@@ -11,8 +11,9 @@ import { createTargets } from '../../lib/webhooks/targets.ts'
 import { createWorker } from '../../lib/webhooks/worker.ts'
 import { aroundCommit } from '../helpers/around.ts'
 import { captureLog } from '../helpers/log.ts'
-import { deliveryOf, webhookOf } from '../helpers/records.ts'
+import { deliveryOf, eventOf, timeOf, userOf, webhookOf } from '../helpers/records.ts'
 import { until } from '../helpers/until.ts'
+import { addUser } from '../helpers/writes.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 import { hooked, user } from './hooked.ts'
 
@@ -147,6 +148,62 @@ test('an outage of the storage is logged once, and its end', async (t) => {
   await until('the event came', () => receiver.received.length === 1)
   const told = entries().map(({ level, msg }) => [level, msg]).filter(([, msg]) => String(msg).includes('webhooks'))
   t.strictSame(told, [[40, 'could not deliver webhooks; trying again'], [30, 'webhooks are delivered again']])
+})
+
+test('an endpoint whose row is locked holds up no other', async (t) => {
+  const storage = memory()
+  const { stream, entries } = captureLog()
+  const { app } = await hooked(t, {}, { storage, server: { logger: { level: 'info', stream } } })
+  const receivers = await Promise.all(Array.from({ length: 3 }, () => startReceiver(t)))
+  const ids: string[] = []
+  for (const { url } of receivers) ids.push((await app.webhooks.create({ url })).id)
+  const [, locked = ''] = ids
+  aroundCommit(storage, 'webhooks', async (call, units) => {
+    if (JSON.stringify(units).includes(locked)) throw new StorageError('unavailable', 'locked')
+    return call()
+  })
+  for (let n = 0; n < 5; n++) await app.users.create(user(n))
+  await until('the others have all', () => [0, 2].every((n) => receivers[n]?.received.length === 5))
+  t.equal(receivers[1]?.received.length, 0)
+  const told = entries().filter(({ level }) => level === 40).map(({ msg, webhook }) => [msg, webhook])
+  t.strictSame(told, [['could not deliver this webhook; trying again', locked]])
+})
+
+test('deliveries that were made just now are not looked for behind the backlog of others', async (t) => {
+  const storage = memory()
+  const { webhooks: store, events: log } = repositoryOf(storage)
+  const idAt = (n: number) => `whk_${String(n).padStart(26, '0')}`
+  const delivery = (n: number, webhook: string, more = {}) => deliveryOf(n, { webhook, dueAt: timeOf(0), ...more })
+  await store.insert(webhookOf(1, { id: idAt(0), enabled: false }))
+  const backlog = Array.from({ length: 120 }, (_, n) => delivery(n, idAt(0)))
+  await store.change(idAt(0), null, () => ({ deliveries: backlog }))
+  for (let n = 1; n < 130; n++) await store.insert(webhookOf(n, { id: idAt(n), types: ['group.created'] }))
+  const asked: string[] = []
+  const found: string[] = []
+  const watched: typeof store = {
+    ...store,
+    hasDue: (id, now) => { asked.push(id); return store.hasDue(id, now) },
+    find: (id) => { found.push(id); return store.find(id) }
+  }
+  const answered: string[] = []
+  const askedBefore: number[] = []
+  const deliver = async ({ id }: { id: string }) => {
+    answered.push(id)
+    askedBefore.push(asked.length)
+    return { status: 204, error: null, milliseconds: 1, retryAfter: null }
+  }
+  const { log: logger } = Fastify()
+  const worker = createWorker({ store: watched, log, logger, deliver, shares: sharesOf(40), publish: () => {} })
+  t.teardown(() => worker.close())
+  // By the event log, for the last of them; and a retry of another, which only its row tells of.
+  await store.change(idAt(129), null, (webhook) => ({ webhook: { ...webhook, types: ['user.created'] } }))
+  await addUser(storage, userOf(1), { event: eventOf(1, 'user.created') })
+  await store.change(idAt(110), null, () => ({ deliveries: [delivery(500, idAt(110))] }))
+  worker.start()
+  await until('both came', () => answered.length === 2)
+  t.strictSame(answered, [idAt(129), idAt(110)])
+  t.equal(askedBefore[0], 0)
+  t.strictSame(found, [idAt(129), idAt(110)], 'those without deliveries are not read one by one')
 })
 
 test('close() ends what is under way, and leaves the rest', async (t) => {
