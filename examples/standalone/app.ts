@@ -6,7 +6,7 @@ import users, { type Scope, type UsersOptions } from 'fastify-users'
 import admin, { type AdminOptions } from 'fastify-users/admin'
 import scim from 'fastify-users/scim'
 import webhooks from 'fastify-users/webhooks'
-import { clientErrors } from './client-errors.ts'
+import { clientErrors, frameworkErrors } from './client-errors.ts'
 import { baseOf, type Config, ConfigError, listOf, prefixOf } from './config.ts'
 import { description } from './description.ts'
 import { docs } from './docs.ts'
@@ -119,6 +119,7 @@ export async function buildApp (config: Config, logger: FastifyServerOptions['lo
       connectionsCheckingInterval: 2000
     },
     clientErrorHandler: wrongRequests.handler,
+    frameworkErrors,
     // While closing, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
     ...(proxies.length > 0 && { trustProxy: proxies })

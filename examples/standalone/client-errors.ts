@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify'
@@ -13,9 +13,20 @@ function statusOf (code: string): number {
   return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
 }
 
+const problemOf = (status: number): string =>
+  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status })
+
+/** What Fastify answers without a route: a path that is no URL, or has a parameter that is too long. */
+export function frameworkErrors (
+  { statusCode = 400 }: Error & { statusCode?: number }, _: unknown, { raw }: { raw: ServerResponse }
+): void {
+  raw.writeHead(statusCode, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' })
+  raw.end(problemOf(statusCode))
+}
+
 /** A whole response, for a connection that no reply can be sent on. */
 function problemResponse (status: number): string {
-  const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status })
+  const body = problemOf(status)
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json',

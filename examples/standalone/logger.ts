@@ -16,14 +16,27 @@ function prettyStream (): NodeJS.WritableStream | undefined {
   }
 }
 
+// What the log shows of a path that the service does not have. Anything else may be a key, an address or a name.
+const SHOWN = new Set(['', 'v1', 'users', 'api-keys', 'groups', 'events', 'webhooks', 'admin', 'docs', 'favicon.ico'])
+const PARTS_MAX = 6
+
+/** The path of a request, without its query. */
+function pathOf ({ url, is404 }: FastifyRequest): string {
+  const path = url.replace(/\?.*/s, '')
+  if (!is404) return path
+  return path.split('/', PARTS_MAX).map((part) => SHOWN.has(part) ? part : '*').join('/')
+}
+
 /**
  * The service's logger. It writes to standard error, so that standard output carries nothing but where the service is
  * and its first key: lines for people on a terminal, JSON elsewhere. Query strings stay out of the log: `email` and `q`
  * are personal data.
  */
-export function loggerOptions (level: string, isTerminal: boolean): NonNullable<FastifyServerOptions['logger']> {
+export function loggerOptions (
+  level: string, isTerminal: boolean, stream: NodeJS.WritableStream = process.stderr
+): NonNullable<FastifyServerOptions['logger']> {
   const serializers = {
-    req: ({ method, url, ip }: FastifyRequest) => ({ method, path: url.replace(/\?.*/, ''), remoteAddress: ip })
+    req: (request: FastifyRequest) => ({ method: request.method, path: pathOf(request), remoteAddress: request.ip })
   }
-  return { level, serializers, stream: (isTerminal ? prettyStream() : undefined) ?? process.stderr }
+  return { level, serializers, stream: (isTerminal ? prettyStream() : undefined) ?? stream }
 }

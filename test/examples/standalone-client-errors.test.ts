@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { type Test, test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
+import { loggerOptions } from '../../examples/standalone/logger.ts'
 import { captureLog } from '../helpers/log.ts'
 import { listen } from '../helpers/raw.ts'
 import { until } from '../helpers/until.ts'
@@ -91,6 +92,31 @@ test('a request that is late, too large or no HTTP gets problem details', async 
     bytes: head.join('\r\n').length + '\r\nContent-Type: application/json\r\n\r\n{'.length
   }])
   t.equal(warnings().length, 1, 'of the others it knows no request')
+})
+
+test('paths that the service does not have: problem details, and nothing of them in the log', async (t) => {
+  const log = captureLog()
+  const config = readConfig({ DATABASE_URL: 'memory:', API_KEYS: KEY })
+  const app = await buildApp(config, loggerOptions('info', false, log.stream))
+  t.teardown(() => app.close())
+  const port = await listen(app)
+  for (const [path, status, shown] of [
+    ['/uk_0123456789ab_secret', 404, '/*'],
+    ['/users/ann@example.org?email=bob@example.org', 404, '/users/*'],
+    ['/v1/users/%zz?email=bob@example.org', 400, '/v1/users/*'],
+    [`/v1/users/${'ann@example.org'.repeat(9)}`, 414, '/v1/users/*'],
+    ['/v1/usrs/ann@example.org', 404, '/v1/*/*'],
+    ['/health', 200, null]
+  ] as const) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    const text = await response.text()
+    t.equal(response.status, status, path)
+    if (shown === null) continue
+    t.match(response.headers.get('content-type'), /^application\/problem\+json/, path)
+    t.notMatch(text, /secret|example\.org|%zz/)
+    t.match(log.entries().findLast(({ req }) => req !== undefined), { req: { path: shown } })
+  }
+  t.notMatch(log.text(), /secret|example\.org/)
 })
 
 test('an import may take longer than other requests, while something of it comes', async (t) => {
