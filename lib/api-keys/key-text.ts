@@ -56,16 +56,17 @@ export function generateKey (prefix: string): KeyParts & { text: string } {
 }
 
 /**
- * Makes a reader of key texts with this prefix. It returns the parts of a well-formed text, `malformed` for the right
- * form with a wrong checksum, and `null` for any other token.
+ * Makes a reader of key texts with this prefix. It returns the parts of a well-formed text, `malformed` for one that
+ * begins as a key does but has another length, character or checksum, and `null` for any other token.
  */
 export function keyReader (prefix: string): (token: string) => KeyParts | 'malformed' | null {
   const base62 = '[0-9A-Za-z]'
   const start = `(${prefix}_${base62}{${ID_LENGTH}})`
+  const beginning = new RegExp(`^[^0-9A-Za-z]*${start}_`)
   const form = new RegExp(`^${start}_(${base62}{${SECRET_LENGTH}})(${base62}{${CHECKSUM_LENGTH}})$`)
   return (token) => {
     const match = form.exec(token)
-    if (match === null) return null
+    if (match === null) return beginning.test(token) ? 'malformed' : null
     const [, start = '', secret = '', sum] = match
     return checksum(`${start}_${secret}`) === sum ? { start, secret } : 'malformed'
   }

@@ -37,11 +37,15 @@ test('reads a key only with its prefix and checksum', (t) => {
     secret: '0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'
   })
   t.equal(read(`${fixed}2rm100`), 'malformed')
-  for (const text of [
-    '', 'uk_', fixed, `${fixed}2rm10u `, ` ${fixed}2rm10u`, `xk${fixed.slice(2)}2rm10u`, `${fixed}1jQbU-`,
-    `${fixed}2rm10u\n`
-  ]) {
+  for (const text of ['', 'uk_', 'uk_ABCDEFGHIJKL', `xk${fixed.slice(2)}2rm10u`]) {
     t.equal(read(text), null)
+    t.notOk(isApiKey(text))
+  }
+  for (const text of [
+    fixed, `${fixed}2rm10u `, ` ${fixed}2rm10u`,
+    `"${fixed}2rm10u"`, `${fixed}1jQbU-`, `${fixed}2rm10u\n`, `${fixed}2rm10`
+  ]) {
+    t.equal(read(text), 'malformed', 'so that nobody else is asked about a key with a slip')
     t.notOk(isApiKey(text))
   }
   t.equal(keyReader('acme')(generateKey('uk').text), null)
