@@ -13,7 +13,9 @@ import { createCompaction } from './counting/compaction.ts'
 import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
-import { closeBesidePool, connectionsOf, isTransaction, openBesidePool, poolOf } from './drivers/knex-internals.ts'
+import {
+  closeBesidePool, connectionsOf, isTransaction, openBesidePool, openOrLetGo, poolOf
+} from './drivers/knex-internals.ts'
 import { bookkeeping } from './bookkeeping.ts'
 import { type WordSplitter, wordSplitter } from './common-words.ts'
 import { knexEventLog } from './events/event-log.ts'
@@ -225,6 +227,7 @@ export function storageOnOwnKnex (
   return {
     ...storage,
     ...(listener !== null && { watch: listener.watch }),
+    open: (requirements) => openOrLetGo(knex, () => storage.open(requirements)),
     async close () {
       await listener?.close()
       await storage.close()

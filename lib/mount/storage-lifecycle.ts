@@ -86,10 +86,13 @@ export async function openStorage (
   }
   const closing = new AbortController()
   const pruning = pruneRegularly(log, repository, options)
-  host.addHook('onClose', async () => {
+  async function end (): Promise<void> {
     closing.abort()
     clearInterval(pruning)
     await Promise.all([verifier.close(), uses?.close()])
+  }
+  host.addHook('onClose', async () => {
+    await end()
     if (membership.leave()) await storage.close()
   })
   const open = async (): Promise<void> => {
@@ -101,8 +104,9 @@ export async function openStorage (
   try {
     return await openInTime(host, { storage: doorOf(storage), log, open, closing: closing.signal })
   } catch (error) {
-    // Whoever catches it may never close this host.
+    // Whoever catches it may never close this host, and may open the storage again.
     membership.leave()
+    await end()
     throw error
   }
 }

@@ -197,7 +197,10 @@ test('the only connection of a pool is not shared while others wait for it', asy
   const pool = {
     driverName: 'sqlite3',
     pool: {
+      min: 1,
       max: 1,
+      idleTimeoutMillis: 1,
+      check () {},
       numUsed: () => 1,
       numFree: () => 0,
       numPendingCreates: () => 0,

@@ -1,16 +1,20 @@
 // A start may wait for a database longer than Fastify lets a plugin start. Then the plugin goes on without it.
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users, { type UsersOptions } from '../../lib/index.ts'
 import { captureLog } from '../helpers/log.ts'
+import { plainNode } from '../helpers/plain-node.ts'
 import { connectPg } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { pgUrl, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
+const run = promisify(execFile)
 const KEY = 'a static key of more than 32 characters'.replaceAll(' ', '-')
 const headers = { authorization: `Bearer ${KEY}` }
 const fields = {
@@ -121,4 +125,23 @@ test('a host that is closed meanwhile ends', async (t) => {
   const rejected = t.rejects(app.users.ready(), { code: 'unavailable' })
   await app.close()
   await rejected
+})
+
+test('a process whose mount could not be opened ends by itself, as one without it does', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const storeOf = (adapter: string, options: object) =>
+    `(await import('fastify-users/adapters/${adapter}')).${adapter}(${JSON.stringify(options)})`
+  const stores = [storeOf('sqlite', { filename }), storeOf('postgres', { connection: pgUrl(), schema: 'no' })]
+  for (const storage of stores) {
+    const script = `import Fastify from 'fastify'
+      import users from 'fastify-users'
+      try {
+        await Fastify().register(users, { storage: ${storage} })
+      } catch ({ code }) {
+        console.log(code)
+      }`
+    const command = plainNode('--input-type=module', '-e', script)
+    const { stdout } = await run(...command, { cwd: join(import.meta.dirname, '..', '..'), timeout: 20_000 })
+    t.equal(stdout, 'schema_behind\n')
+  }
 })

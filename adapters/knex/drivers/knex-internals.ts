@@ -10,7 +10,11 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 export interface Pool {
   driverName: string
   pool: {
+    min: number
     max: number
+    idleTimeoutMillis: number
+    /** Closes free connections that were idle for so long, but for the least number. */
+    check (): void
     numUsed (): number
     numFree (): number
     numPendingCreates (): number
@@ -74,6 +78,26 @@ export function connectionsOf (knex: Knex): { used: number, free: number, waitin
 export function discard (connection: unknown): void {
   if (typeof connection === 'object' && connection !== null) {
     Reflect.set(connection, '__knex__disposed', new Error('discarded'))
+  }
+}
+
+// The pool looks for idle connections every second.
+const LET_GO_MS = 3000
+
+/**
+ * Opens a storage on a pool of our own. If it fails, its connections are closed as soon as they are free: they would
+ * keep a process alive whose host nobody closes. The pool opens others when it is asked again.
+ */
+export async function openOrLetGo<Opened> (knex: Knex, open: () => Promise<Opened>): Promise<Opened> {
+  try {
+    return await open()
+  } catch (error) {
+    const { pool } = poolOf(knex)
+    const { min, idleTimeoutMillis } = pool
+    Object.assign(pool, { min: 0, idleTimeoutMillis: 0 })
+    pool.check()
+    setTimeout(() => Object.assign(pool, { min, idleTimeoutMillis }), LET_GO_MS).unref()
+    throw error
   }
 }
 
