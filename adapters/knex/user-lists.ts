@@ -185,7 +185,8 @@ export function userLists (
     const { sql, params } = found === null || walked === null
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)
       : searchStatement(dialect, users, USER_COLUMNS, { found, walked, numbers }, page)
-    // Each combination of fields has its own SQL text: too many to keep prepared.
-    return toPage(await read(sql, params, { keepPlan: !byFields }), USER_COLUMNS, toUser)
+    // Each combination of fields has its own SQL text, and each number of words: too many to keep prepared.
+    const isOfFew = words === null || (words.length === 1 && words.every(({ length }) => length < 3))
+    return toPage(await read(sql, params, { keepPlan: !byFields && isOfFew }), USER_COLUMNS, toUser)
   }
 }

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { wordSplitter } from '../../adapters/knex/common-words.ts'
 import { createPoolExecutor } from '../../adapters/knex/connection/pool-executor.ts'
 import { knexStorage } from '../../adapters/knex/index.ts'
+import { idAt } from '../../lib/core/ids.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { knexHosts } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -15,14 +16,17 @@ for (const { driver, skip, connect } of knexHosts) {
     const host = await connect(t)
     t.teardown(() => host.destroy())
     const storage = await migrated(t, knexStorage(host))
-    const rows = Array.from({ length: 600 }, (_, i) => `('usr_${String(i).padStart(26, '0')}', 'N', 'n', '${i}@a',
-      '${i}@a', 1, '${NOW}', '${NOW}', 'kim ${i % 3 === 0 ? 'lee' : 'li'} n${i}x', '${i} example')`)
+    const ids = Array.from({ length: 600 }, (_, i) => idAt('usr', 60_000 * i, i))
+    const wordsOf = (i: number) =>
+      `kim ${i % 3 === 0 ? 'lee' : 'li'} ${i < 110 || i >= 490 ? 'edge' : 'inner'} n${i}x`
+    const rows = ids.map((id, i) => `('${id}', 'N', 'n', '${i}@a', '${i}@a', 1, '${NOW}', '${NOW}', '${wordsOf(i)}',
+      '${i} example')`)
     const columns = USER_COLUMN_LIST.replace(')', ', name_words, email_words)')
     await host.raw(`insert into fastify_users_users ${columns} values ${rows.join(', ')}`)
     const found = async (...words: string[][]) => {
       const page = { order: 'asc', limit: 20, from: { offset: 0 } } as const
       const { items, total } = await storage.users.list({ emailKey: null, words, fields: {} }, page)
-      return [total, ...items.slice(0, 2).map(({ id }) => Number(id.slice(4)))]
+      return [total, ...items.slice(0, 2).map(({ id }) => ids.indexOf(id))]
     }
     t.strictSame(await found(['n300x', 'exam', 'kim']), [1, 300])
     t.strictSame(await found(['exam', 'n301x', 'lee']), [0], 'whoever lacks the common word is not found')
@@ -32,11 +36,14 @@ for (const { driver, skip, connect } of knexHosts) {
     t.strictSame(await found(['nobody', 'lee']), [0])
 
     const names = namesOf({}, false)
-    const split = wordSplitter(names)
-    t.strictSame(await split(createPoolExecutor(host, names), [['n300x', 'exam', 'kim'], ['lee', 'exam'], ['n300x']]), [
-      { indexed: ['n300x'], compared: ['exam', 'kim'] },
-      { indexed: ['lee', 'exam'], compared: [] },
-      { indexed: ['n300x'], compared: [] }
-    ])
+    const [splitter, executor] = [wordSplitter(names), createPoolExecutor(host, names)]
+    const split = (...lists: string[][]) => splitter(executor, lists)
+    t.strictSame(await split(['n300x', 'exam', 'kim']), [{ indexed: ['n300x'], compared: ['exam', 'kim'] }])
+    for (const alone of [['lee', 'exam'], ['n300x'], ['inner', 'edge']]) {
+      t.strictSame(await split(alone), [{ indexed: alone, compared: [] }], 'none of them is rare')
+    }
+    t.strictSame(await split(['n300x', 'exam'], ['lee']), [
+      { indexed: ['n300x', 'exam'], compared: [] }, { indexed: ['lee'], compared: [] }
+    ], 'several lists are left to the index')
   })
 }

@@ -92,4 +92,10 @@ test('lists of many different filters leave nothing behind on the connection', a
   t.ok(before > 0, 'other statements are kept')
   for (let n = 1; n < 64; n++) await storage.users.list({ ...everyone, fields: { [`f${n}`]: n } }, page)
   t.equal(await prepared(), before)
+  const words = Array.from({ length: 20 }, (_, n) => `word${n}`)
+  for (let n = 1; n < 20; n++) {
+    await storage.users.list({ ...everyone, words: [words.slice(0, n)] }, page)
+    await storage.users.list({ ...everyone, words: words.slice(0, n + 1).map((word) => [word]) }, page)
+  }
+  t.equal(await prepared(), before + 2, 'searches for one word and for two are kept')
 })
