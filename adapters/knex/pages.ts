@@ -112,14 +112,17 @@ export function partStatement (
   return { sql, params }
 }
 
-/** As many users at most does a search sort; of more it reads those of the page in their order. */
+/** As many users at most does a search sort at once; of more it looks for those of the page in their order first. */
 export const SORTED_MAX = 2000
+// Among so many users.
+const WALKED_MAX = 5000
+const ALL = Number.MAX_SAFE_INTEGER
 
 /**
  * The statement that reads a page of a search by words, and the number of all matches. `found`: the condition by the
  * index. `walked`: the same without it, for a search that finds many: in the order of the list, the first of them are
- * soon read. `numbers`: a query of their numbers alone, if there is one. It is asked once if there are
- * few, which halves the time of a search for two words.
+ * soon read, unless all of them are far behind. `numbers`: a query of their numbers alone, if there is one. It is asked
+ * once if there are few, which halves the time of a search for two words.
  */
 export function searchStatement (
   dialect: Dialect,
@@ -128,7 +131,7 @@ export function searchStatement (
   { found, walked, numbers }: { found: Condition, walked: Condition, numbers: Condition | null },
   { order, limit, from }: PageRequest
 ): Statement {
-  const { params, numbered, part } = createValues(dialect)
+  const { params, numbered, part, limit: placed } = createValues(dialect)
   const [direction, follows] = directionOf(order)
   const behind = (): string[] => 'after' in from ? [numbered({ sql: `id ${follows} ?`, values: [from.after] })] : []
   const counted = numbers === null
@@ -137,15 +140,22 @@ export function searchStatement (
       few AS MATERIALIZED (SELECT count(*) AS few FROM hits),
       counted AS MATERIALIZED (SELECT CASE WHEN few <= ${SORTED_MAX} THEN few
         ELSE (SELECT count(*) FROM (${numbered(numbers)})) END AS total FROM few)`
-  const isFound = numbers === null ? numbered(found) : 'number IN (SELECT number FROM hits)'
-  // OFFSET keeps the planner from reading in the order of ids until it has found enough.
-  const few = `(SELECT * FROM ${table}${whereOf([isFound, ...behind()])} LIMIT ${SORTED_MAX} OFFSET 0) AS found`
-  const many = `${table}${whereOf([numbered(walked), ...behind()])}`
-  const { of } = part(limit, 'offset' in from ? from.offset : 0, true)
+  const offset = 'offset' in from ? from.offset : 0
+  const { of } = part(limit, offset, true)
+  const size = placed(limit + offset)
   const inOrder = (rows: string): string =>
     dialect.packed(columns, of(`SELECT * FROM ${rows} ORDER BY id ${direction}`))
-  const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${inOrder(few)} ELSE ${inOrder(many)} END`
-  return { sql: `WITH ${counted} SELECT total, ${items} AS items FROM counted`, params }
+  // OFFSET keeps the planner from reading in the order of ids until it has found enough.
+  const sorted = (isFound: Condition, most: number): string =>
+    inOrder(`(SELECT * FROM ${table}${whereOf([numbered(isFound), ...behind()])} LIMIT ${most} OFFSET 0) AS found`)
+  const few = numbers === null ? found : { sql: 'number IN (SELECT number FROM hits)', values: [] }
+  const all = numbers === null ? found : { sql: `number IN (${numbers.sql})`, values: numbers.values }
+  const first = `(SELECT * FROM ${table}${whereOf(behind())} ORDER BY id ${direction} LIMIT ${WALKED_MAX}) AS first`
+  const near = `near AS MATERIALIZED (SELECT * FROM ${first} WHERE ${numbered(walked)} LIMIT ${size})`
+  const items = `CASE WHEN total <= ${SORTED_MAX} THEN ${sorted(few, SORTED_MAX)}
+    WHEN (SELECT count(*) FROM near) = ${size} THEN ${inOrder('near')}
+    ELSE ${sorted(all, ALL)} END`
+  return { sql: `WITH ${counted}, ${near} SELECT total, ${items} AS items FROM counted`, params }
 }
 
 /** Reads the result of a page statement. */
