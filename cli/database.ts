@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { isDirectory } from '../adapters/knex/connection/sqlite-file.ts'
 import type { KnexStorage } from '../adapters/knex/index.ts'
 import { PROFILES } from '../adapters/knex/tables/profiles.ts'
 import { mariadb } from '../adapters/mariadb.ts'
@@ -51,6 +52,9 @@ export function openDatabase (
   const filename = database.slice('sqlite:'.length)
   if (!create && !existsSync(filename)) {
     throw new UsageError('there is no file at this path: create the database with fastify-users migrate')
+  }
+  if (isDirectory(filename)) {
+    throw new UsageError('the path of the database is a directory: name a file in it, such as sqlite:data/users.db')
   }
   return sqlite({ filename, ...naming })
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Knex } from 'knex'
 import type { Client } from 'pg'
+import { isDirectory } from '../adapters/knex/connection/sqlite-file.ts'
 import { silentLogger } from '../adapters/knex/drivers/knex-internals.ts'
 import { loadSqliteDriver } from '../adapters/knex/drivers/sqlite-drivers.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
@@ -67,6 +68,7 @@ export function openSource (url: string): SourceDatabase {
   }
   const filename = url.slice('sqlite:'.length)
   if (!existsSync(filename)) throw new UsageError('there is no file at the path of --from')
+  if (isDirectory(filename)) throw new UsageError('the path of --from is a directory: name a file')
   const { client } = loadSqliteDriver()
   const instance = knex({ client, connection: { filename }, useNullAsDefault: true, ...common })
   return { kind: 'sqlite', knex: restoreQuestionMarks(instance) }

@@ -173,6 +173,10 @@ test('a file that cannot be opened or made is named, with the account and what t
   const below = join(filename, 'users.db')
   const notMade = `fastify-users: sqlite(): the database file ${below} can't be made (EEXIST)`
   t.throws(() => sqlite({ filename: below }), { message: notMade })
+  const isDirectory = `fastify-users: sqlite(): ${directory} is a directory: name a file in it`
+  for (const create of [true, false]) {
+    t.throws(() => sqlite({ filename: directory, create }), { message: isDirectory })
+  }
 })
 
 test('what it creates is for its owner alone, and what is there keeps its mode', async (t) => {

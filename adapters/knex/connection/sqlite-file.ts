@@ -74,8 +74,16 @@ async function isVacuumed (size: number, bytesOf: BytesOf): Promise<boolean> {
   return size > 0 && 2 * size >= await bytesOf().catch(() => Infinity)
 }
 
-/** Creates an empty file if there is none. @throws Error if `create` is false and the file has no database */
+export const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
+
+/**
+ * Creates an empty file if there is none.
+ * @throws Error if there is a directory, or if `create` is false and the file has no database
+ */
 function ensureFile (filename: string, create: boolean): void {
+  if (isDirectory(filename)) {
+    throw new Error(`fastify-users: sqlite(): ${resolve(filename)} is a directory: name a file in it`)
+  }
   if (!create) {
     if (Number(statSync(filename, { throwIfNoEntry: false })?.size ?? 0) > 0) return
     throw new Error(`fastify-users: sqlite(): there is no database in ${filename}, and create is false`)
