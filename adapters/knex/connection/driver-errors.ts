@@ -18,10 +18,10 @@ const REFUSED_SQLSTATE = /^(?:(?:0A|2[0-9]|3[89]|42|44|53|54|55|P0)[0-9A-Z]{3}|4
 const REFUSED_SQLITE = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|ERROR|BUSY)(?:_.*)?$/
 // better-sqlite3 gives extended codes, such as SQLITE_BUSY_SNAPSHOT.
 const PASSING_SQLITE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL|NOMEM)(?:_|$)/
-// Messages without a code: of pg for a lost connection, and of pg and Knex if none can be had, or none with TLS.
+// Messages without a code: of pg for a lost connection, of Knex if none can be had, and of pg if none with TLS.
 const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/
 const PASSING_MESSAGE =
-  /^(?:timeout e|Unable to acquire a connection|The server does not support SSL|aborted$)/
+  /^(?:Unable to acquire a connection|The server does not support SSL|aborted$)/
 // What a server says that has lost another one, to which it had passed a statement or a COMMIT.
 const PASSED_ON =
   /^(?:could not commit transaction |server closed the connection unexpectedly|failure on connection marked as )/
@@ -176,12 +176,12 @@ export function ofDriver (error: unknown): StorageError {
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const isPassingCode = code !== undefined &&
     (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
-  const passes = isPassingCode || property(error, 'name') === 'KnexTimeoutError' ||
-    PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
+  const timedOut = property(error, 'name') === 'KnexTimeoutError' || message.startsWith('timeout e')
+  const passes = isPassingCode || timedOut || PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
   const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
   const constraint = refusedBy(error, code)
   const by = constraint === undefined ? '' : `, constraint ${constraint}`
-  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? 'no code'}${by})`
+  const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? (timedOut ? 'no answer in time' : 'no code')}${by})`
   return new StorageError(passes ? 'unavailable' : 'fault', text, { driverCode: code })
 }
 

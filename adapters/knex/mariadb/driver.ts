@@ -101,7 +101,8 @@ export function translated (error: unknown): unknown {
   }
   const isFault = typeof errno === 'number' && errno >= 1000 && !PASSING.includes(errno) && !CONFLICTS.includes(code)
   const usual = isFault ? 'the database refused a statement' : 'the database cannot be reached or is busy'
-  const text = `${MESSAGES.get(code) ?? usual} (${code === '' ? 'no code' : code})`
+  const without = stringOf(error, 'name') === 'KnexTimeoutError' ? 'no answer in time' : 'no code'
+  const text = `${MESSAGES.get(code) ?? usual} (${code === '' ? without : code})`
   return new StorageError(isFault ? 'fault' : 'unavailable', text, { driverCode: code })
 }
 
