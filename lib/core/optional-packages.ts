@@ -1,10 +1,28 @@
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 
 // In a bundle packages are searched from the bundle's place. One in CommonJS has no import.meta.url.
 const require = createRequire(import.meta.url ?? __filename)
 
 /** The `require` of this package. */
 export const packageRequire = require
+
+/** Where packages are searched, if npm would install them elsewhere; null: it would not, or nobody knows. */
+function elsewhere (): string | null {
+  try {
+    const root = dirname(require.resolve('fastify-users/package.json'))
+    return /[\\/]node_modules[\\/]/.test(root) || root === process.cwd() ? null : root
+  } catch {
+    return null
+  }
+}
+
+/** The command of npm for packages that this one loads, such as `npm install knex pg`. */
+export function npmCommand (command: 'install' | 'rebuild', packages: string): string {
+  // The service is installed in a directory of its own, and runs in that of its data.
+  const root = elsewhere()
+  return `npm ${command} ${root === null ? '' : `--prefix ${root} `}${packages}`
+}
 
 function isMissing (name: string): boolean {
   try {
@@ -29,7 +47,7 @@ function load (name: string, usedBy: string): void {
   } catch (cause) {
     // A native package without its binary: npm runs install scripts only with permission.
     const problem = `${usedBy} needs ${name}, which is installed but does not load`
-    throw new Error(`fastify-users: ${problem}: npm rebuild ${name}`, { cause })
+    throw new Error(`fastify-users: ${problem}: ${npmCommand('rebuild', name)}`, { cause })
   }
 }
 
@@ -40,7 +58,8 @@ function load (name: string, usedBy: string): void {
 export function requireOptional (usedBy: string, packages: readonly string[]): NodeJS.Require {
   const missing = packages.filter(isMissing)
   if (missing.length > 0) {
-    throw new Error(`fastify-users: ${usedBy} needs ${missing.join(' and ')}: npm install ${missing.join(' ')}`)
+    const install = npmCommand('install', missing.join(' '))
+    throw new Error(`fastify-users: ${usedBy} needs ${missing.join(' and ')}: ${install}`)
   }
   for (const name of packages) load(name, usedBy)
   return require

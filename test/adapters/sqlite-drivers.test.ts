@@ -66,6 +66,13 @@ test('says of every driver why it does not load, and what mends it', async (t) =
   t.throws(() => loadSqliteDriver('better-sqlite3', { ...none, nodeVersion: 'v24.0.0' }), {
     message: 'fastify-users: sqlite(): better-sqlite3 is not installed: npm install better-sqlite3'
   })
+  const root = process.cwd()
+  process.chdir(await temporaryDirectory(t))
+  t.teardown(() => process.chdir(root))
+  t.throws(() => loadSqliteDriver('sqlite3', none), {
+    message: `fastify-users: sqlite(): sqlite3 is not installed: npm install --prefix ${root} sqlite3`
+  }, 'a service runs elsewhere than where it is installed')
+  process.chdir(root)
   const broken = await projectWith(t, {
     'better-sqlite3': ['12.0.0', BROKEN],
     sqlite3: ['6.0.1', "throw new Error('no binary')"]

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { packageRequire } from '../../../lib/core/optional-packages.ts'
+import { npmCommand, packageRequire } from '../../../lib/core/optional-packages.ts'
 import { betterSqlite3Driver } from './better-sqlite3.ts'
 import type { SqliteDriverMethods } from './driver.ts'
 import { clientOn, type NodeSqlite, nodeSqlite } from './node-sqlite-client.ts'
@@ -47,7 +47,7 @@ function loadPackage (
   open: (exports: Database) => void
 ): string {
   const isOld = majorOf(nodeVersion) < 22
-  const install = `npm install ${name}${isOld ? OLD_NODE_VERSIONS[name] : ''}`
+  const install = npmCommand('install', `${name}${isOld ? OLD_NODE_VERSIONS[name] : ''}`)
   try {
     require.resolve(name)
   } catch {
@@ -62,7 +62,7 @@ function loadPackage (
     open(require(name))
   } catch (cause) {
     const problem = `${name} ${version} is installed, but does not load on this Node.js (${nodeVersion})`
-    throw new Error(`${problem}: npm rebuild ${name}`, { cause })
+    throw new Error(`${problem}: ${npmCommand('rebuild', name)}`, { cause })
   }
   return version
 }
@@ -78,7 +78,7 @@ const loaders: Record<SqliteDriver, (source: DriverSource) => LoadedDriver> = {
     const sqlite = nodeSqlite()
     if (sqlite === undefined) {
       const problem = `node:sqlite needs Node.js 22.13 or later, and this is ${nodeVersion}`
-      throw new Error(`${problem}: npm install @photostructure/sqlite@1`)
+      throw new Error(`${problem}: ${npmCommand('install', '@photostructure/sqlite@1')}`)
     }
     return {
       name: 'node:sqlite',
