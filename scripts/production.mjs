@@ -5,16 +5,25 @@ import { spawnSync } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+/** Ends the process with one line for an operator. */
+function fail (problem) {
+  console.error(problem)
+  process.exit(1)
+}
+
+const entriesOf = (directory) => readdir(directory).catch(({ code }) =>
+  code === 'ENOENT' ? [] : fail(`${directory} cannot be a directory (${code}): name a new or empty one`))
+
 process.chdir(join(import.meta.dirname, '..'))
 const [given] = process.argv.slice(2)
-if (given === undefined) throw new Error('name a directory: node scripts/production.mjs <directory>')
+if (given === undefined) fail('name a directory: node scripts/production.mjs <directory>')
 const target = resolve(given)
-if ((await readdir(target).catch(() => [])).length > 0) throw new Error(`${target} is not empty`)
+if ((await entriesOf(target)).length > 0) fail(`${target} is not empty: name a new or empty directory`)
 
 const FILES = ['package.json', 'package-lock.json', 'deploy/package.json', 'dist', '.build/examples']
 for (const path of FILES) {
   await stat(path).catch(() => {
-    throw new Error(`${path} is missing: run npm run build && npm run build:examples`)
+    fail(`${path} is missing: run npm run build && npm run build:examples`)
   })
 }
 await mkdir(join(target, 'deploy'), { recursive: true })
@@ -24,7 +33,7 @@ const { status } = spawnSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--
   cwd: target,
   stdio: 'inherit'
 })
-if (status !== 0) throw new Error('npm ci failed')
+if (status !== 0) fail('npm ci failed: its message is above')
 // What is there is all that is needed: `npm install` adds a driver to it, and neither adds nor removes anything else.
 const json = async (path) => JSON.parse(await readFile(join(target, path), 'utf8'))
 const { name, version, type, exports, dependencies } = await json('package.json')

@@ -36,7 +36,12 @@ test('an installation has what the service needs and no more, and starts', async
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   const cli = await run(process.execPath, ['dist/cli/main.js', '--version'], { cwd: directory })
   t.equal(cli.stdout, `${version}\n`)
-  await t.rejects(run(process.execPath, ['scripts/production.mjs', directory], { cwd: ROOT }), /is not empty/)
+  for (const [given, stderr] of [
+    [[directory], `${directory} is not empty: name a new or empty directory\n`],
+    [[], 'name a directory: node scripts/production.mjs <directory>\n']
+  ] as const) {
+    await t.rejects(run(process.execPath, ['scripts/production.mjs', ...given], { cwd: ROOT }), { code: 1, stderr })
+  }
 })
 
 const analyze = spawnSync('systemd-analyze', ['--version']).error !== undefined && 'systemd-analyze is not installed'
