@@ -1,3 +1,5 @@
+import { fstatSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { Refusal } from './failure.ts'
 import { type Table, tableOf } from './table.ts'
 import { agoText, terminalOf, type Tone, toned } from './terminal.ts'
@@ -53,8 +55,14 @@ export function createOutput (json: boolean): Output {
   }
 }
 
+/** True if what is written is lost: Node.js opens the null device where a shell has closed standard output. */
+function isDiscarded (): boolean {
+  const { rdev } = fstatSync(process.stdout.fd)
+  return rdev > 0 && rdev === statSync(devNull).rdev
+}
+
 /** Writes what is shown only this once. @throws Refusal that says what to do if it is lost */
 export async function writeOnce (output: Output, text: string, ifLost: string): Promise<void> {
   await output.line(text).catch(({ message }) => output.note(message))
-  if (!output.isWhole()) throw new Refusal(ifLost)
+  if (!output.isWhole() || isDiscarded()) throw new Refusal(ifLost)
 }

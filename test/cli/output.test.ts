@@ -25,9 +25,17 @@ async function withDatabase (t: Test) {
   // What is opened for reading alone cannot be written: EBADF.
   const unwritable = await open(file, 'r')
   t.teardown(() => unwritable.close())
+  /** As a shell starts it with `>&-`. */
+  async function absent (...args: string[]): Promise<Ended> {
+    const [command, given] = programOf(args)
+    const { code, err } = await endOf(spawn('sh', ['-c', 'exec "$@" >&-', 'sh', command, ...given], { env }))
+    return { code, err }
+  }
+
   return {
     ...database,
     file,
+    absent,
     closed: (...args: string[]) => ended('pipe', 'pipe', args),
     full: (...args: string[]) => ended(unwritable.fd, 'pipe', args),
     silenced: (...args: string[]) => ended('pipe', unwritable.fd, args)
@@ -61,13 +69,14 @@ test('says that standard output cannot be written', async (t) => {
 })
 
 test('says which key or webhook was made if its secret could not be written, and what to do', async (t) => {
-  const { full, closed, cli } = await withDatabase(t)
+  const { full, closed, absent, cli } = await withDatabase(t)
   const idOf = ({ err }: Ended) => /(?:key|whk)_\w{26}/.exec(err)?.[0] ?? 'no id'
   const lost = (id: string) =>
     `${id} was created, but the key itself is lost: revoke it with fastify-users keys revoke ${id}\n`
   for (const more of isNight ? [[], ['--json']] : [['--json']]) {
     for (const [made, why] of [
       [await closed('keys', 'create', '--name', 'ci', ...more), ''],
+      [await absent('keys', 'create', '--name', 'ci', ...more), ''],
       [await full('keys', 'create', '--name', 'ci', ...more), 'standard output cannot be written (EBADF)\n']
     ] as const) {
       t.equal(made.code, 1)
