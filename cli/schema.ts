@@ -112,8 +112,8 @@ function problemsIn (schema: SchemaReport): string[] {
   return [
     ...(isTooNew(schema) ? [`${at}, this code knows ${latest}: install a newer fastify-users`] : []),
     ...(pending.length > 0 ? [`${at} of ${latest}: run fastify-users migrate`] : []),
-    ...missing.map((name) => `${name} is missing or not in force: create it again with the statement that ` +
-      'migrationsSql() prints for it, then check again'),
+    ...missing.map((name) => `${name} is missing or not in force: create it again with its statement, which ` +
+      'migrationsSql() returns (docs/storages.md#as-sql-text), then check again'),
     ...(unindexed.length > 0
       ? [`lists filtered by ${unindexed.join(', ')} have no index: run fastify-users migrate --filterable ${unindexed}`]
       : []),

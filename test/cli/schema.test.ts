@@ -82,7 +82,8 @@ for (const { name, create } of databases) {
     const { code, out, err } = await cli('check', '--json')
     t.match(JSON.parse(out), { version: 1, latest: 1, pending: [], missing: [INDEX, TRIGGER], counts: { users: 0 } })
     t.strictSame([code, err], [1, [INDEX, TRIGGER].map((object) => `${object} is missing or not in force: create it ` +
-      'again with the statement that migrationsSql() prints for it, then check again\n').join('')])
+      'again with its statement, which migrationsSql() returns (docs/storages.md#as-sql-text), then check again\n'
+    ).join('')])
     await execute("INSERT INTO @fastify_users_counting_blocks (first_id, users) VALUES ('a', 5)")
     t.match(await cli('check'), {
       code: 1,
