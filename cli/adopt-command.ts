@@ -27,6 +27,9 @@ export function addAdoptCommand (program: Command): void {
     .addOption(new Option('--report <which>', 'which users are listed (default: "groups", the reasons for refusals)')
       .choices(['groups', 'faults', 'all']))
     .addHelpText('after', EXAMPLES)
-    .action((options: Common & AdoptOptions) =>
-      withStorage(options, (storage, output) => adoptTable(storage, output, databaseUrl(options), options)))
+    .action((options: Common & AdoptOptions) => withStorage(
+      options,
+      (storage, output) => adoptTable(storage, output, databaseUrl(options), options),
+      { takesRows: true }
+    ))
 }

@@ -5,6 +5,7 @@ import { type Call, FROM_PROCESS } from '../lib/core/context.ts'
 import { isTenant, TENANT_FORM } from '../lib/core/tenant.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import { UsageError } from './failure.ts'
+import { inOptions } from './option-names.ts'
 import { createOutput, type Output } from './output.ts'
 
 /** The options that all commands have. */
@@ -99,11 +100,23 @@ export function callOf (options: TenantOptions): Call {
 
 type Work = (storage: KnexStorage, output: Output) => Promise<void>
 
-/** Opens the database for the work, and closes it afterwards in any case. */
-export async function withStorage (options: Common, work: Work, create = false): Promise<void> {
+/** How a command uses the database. */
+interface Use {
+  /** It makes a missing SQLite file. */
+  creates?: boolean
+  /** It takes rows in, so that pointers of errors lead into these. */
+  takesRows?: boolean
+}
+
+/** Opens the database for the work, and closes it afterwards in any case. Errors name the options that they are of. */
+export async function withStorage (
+  options: Common, work: Work, { creates: create = false, takesRows = false }: Use = {}
+): Promise<void> {
   const storage = openDatabase(options, { create })
   try {
     await work(storage, createOutput(options.json === true))
+  } catch (error) {
+    throw inOptions(error, options, { takesRows })
   } finally {
     await storage.close()
   }

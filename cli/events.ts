@@ -1,11 +1,12 @@
 import { UsersError } from '../lib/core/errors.ts'
 import type { Actor, Storage } from '../lib/storage/storage.ts'
 import { createEventLog } from '../lib/events/log.ts'
+import { NOW } from '../lib/events/rules.ts'
 import { eventPresenter } from '../lib/events/presenter.ts'
 import { createTail } from '../lib/events/tail.ts'
 import type { LoggedEvent } from '../lib/events/types.ts'
 import { callOf, type TenantOptions } from './common.ts'
-import { Refusal } from './failure.ts'
+import { Refusal, UsageError } from './failure.ts'
 import type { Output } from './output.ts'
 import { printable } from './printable.ts'
 
@@ -93,13 +94,17 @@ export async function listEvents (
   await print(events, (event) => listLine(event, output.moment(event.timestamp).padEnd(LONGEST_AGO)))
 }
 
-/** Prints the events of the log, oldest first, and with `follow` those that come until the signal is aborted. */
+/**
+ * Prints the events of the log, oldest first, and with `follow` those that come until the signal is
+ * aborted. @throws UsageError, UsersError
+ */
 export async function tailEvents (
   storage: Storage,
   output: Output,
   { after, follow, ...options }: TailOptions & TenantOptions,
   signal: AbortSignal
 ): Promise<void> {
+  if (after === NOW && !follow) throw new UsageError('--after now needs --follow')
   const { service, print, call } = logOf(storage, output, options)
   const query = { ...queryOf(options), ...(after !== undefined && { after }) }
   if (follow) {

@@ -2,6 +2,7 @@ import { getSystemErrorMap } from 'node:util'
 import { UsersError } from '../lib/core/errors.ts'
 import type { Fault } from '../lib/core/fault.ts'
 import { StorageError } from '../lib/storage/storage-error.ts'
+import { optionOf } from './option-names.ts'
 
 /** Exit codes, for scripts. */
 export const EXIT = Object.freeze({ ok: 0, failed: 1, usage: 2, unavailable: 3 })
@@ -37,7 +38,8 @@ function ofSystem (error: unknown): Failure | null {
 /** What this package says to operators, such as of a wrong option or a missing package; null: it is another error. */
 function ofPackage (error: unknown): Failure | null {
   if (!(error instanceof Error) || !error.message.startsWith('fastify-users: ')) return null
-  return { message: error.message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
+  const message = error.message.replace(/(?<=^- )(?:tablePrefix|schema)(?= )/gm, optionOf)
+  return { message, exitCode: error instanceof TypeError ? EXIT.usage : EXIT.failed }
 }
 
 /**

@@ -38,5 +38,5 @@ export function addImportCommand (program: Command): void {
       .choices(['groups', ...REPORTS]))
     .addHelpText('after', EXAMPLES)
     .action((path: string, options: Common & ImportOptions) =>
-      withStorage(options, (storage, output) => importFile(storage, output, path, options)))
+      withStorage(options, (storage, output) => importFile(storage, output, path, options), { takesRows: true }))
 }

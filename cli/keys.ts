@@ -6,7 +6,6 @@ import {
 } from '../lib/api-keys/service.ts'
 import { createVerifier } from '../lib/api-keys/verifier.ts'
 import { newEvent } from '../lib/storage/recorded-events.ts'
-import { readOptions } from '../lib/core/option-table.ts'
 import { endOf } from '../lib/storage/storage-rules.ts'
 import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
@@ -23,6 +22,8 @@ export interface KeyOptions {
 }
 
 const PAGE = 100
+const NO_USES = 'No uses are stored: the key was not used, or the servers do not count uses (option ' +
+  'apiKeys.countUses; COUNT_KEY_USES of the standalone service).'
 
 /** True if a server records events in this storage: then there is one, since the newest always stays. */
 export async function isLogged ({ log }: Storage): Promise<boolean> {
@@ -32,14 +33,18 @@ export async function isLogged ({ log }: Storage): Promise<boolean> {
 
 /**
  * The prefix and the peppers. These come from the environment, since others can read the arguments of a process.
- * @throws TypeError for a prefix or a pepper that the server would refuse
+ * @throws UsageError for a prefix or a pepper that the server would refuse
  */
 export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
   // The standalone service takes an empty variable for none too.
   const secret = secretOf('FASTIFY_USERS_PEPPER') ?? ''
   const pepper = secret === '' ? undefined : secret.split(',')
-  const given = { ...(prefix !== undefined && { prefix }), ...(pepper !== undefined && { pepper }) }
-  return readOptions('fastify-users: keys', keyOptions, given)
+  const problems = [
+    ['--key-prefix', prefix === undefined ? null : keyOptions.prefix.problem(prefix)],
+    ['FASTIFY_USERS_PEPPER', pepper === undefined ? null : keyOptions.pepper.problem(pepper)]
+  ].flatMap(([name, problem]) => problem === null ? [] : [`${name} ${problem}`])
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  return { prefix: keyOptions.prefix.read(prefix), pepper: keyOptions.pepper.read(pepper) }
 }
 
 /** The scopes of a list. A server's own are not known here, so that any name that they can have will do. */
@@ -49,7 +54,7 @@ function knownScopes (list: string | undefined): readonly Scope[] {
   return scopesOf(true, Object.fromEntries(scopesIn(list).filter(isHostScope).map((scope) => [scope, scope])))
 }
 
-/** The keys of a storage. `isLogged`: changes are recorded. @throws TypeError as `settingsOf` does */
+/** The keys of a storage. `isLogged`: changes are recorded. @throws UsageError as `settingsOf` does */
 export function keysOf (
   storage: Storage, options: KeyOptions & TenantOptions & { scopes?: string }, isLogged: boolean
 ): Bound<ApiKeysService> {
@@ -79,11 +84,11 @@ async function show (output: Output, made: NewApiKey): Promise<void> {
   await writeOnce(output, key, lost)
 }
 
-/** Seconds, given as such or with a unit: 90, 15m, 24h, 30d. @throws UsageError */
-export function secondsOf (text: string): number {
+/** Seconds, given to an option as such or with a unit: 90, 15m, 24h, 30d. @throws UsageError */
+export function secondsOf (option: string, text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,10})([smhd]?)$/.exec(text) ?? []
   if (amount === undefined) {
-    throw new UsageError('a time must be a whole number of seconds, minutes, hours or days: 90, 15m, 24h, 30d')
+    throw new UsageError(`${option} must be a whole number of seconds, minutes, hours or days: 90, 15m, 24h, 30d`)
   }
   return Number(amount) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[unit] ?? 1)
 }
@@ -100,7 +105,7 @@ function expiryOf ({ expiresIn, expiresAt, expires }: ExpiryOptions): Pick<ApiKe
     throw new UsageError('give one of --expires-in, --expires-at and --no-expires')
   }
   return {
-    ...(expiresIn !== undefined && { expiresIn: secondsOf(expiresIn) }),
+    ...(expiresIn !== undefined && { expiresIn: secondsOf('--expires-in', expiresIn) }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(!expires && { expiresAt: null })
   }
@@ -118,7 +123,7 @@ export interface CreateKeyOptions extends ExpiryOptions {
 function rateLimitOf (text: string): { max: number, window: number } {
   const [, max, window = ''] = /^(\d{1,10})\/(\d+[smhd]?)$/.exec(text) ?? []
   if (max === undefined) throw new UsageError('--rate-limit must be a number of requests and a time: 600/1m')
-  return { max: Number(max), window: secondsOf(window) }
+  return { max: Number(max), window: secondsOf('--rate-limit', window) }
 }
 
 /** Creates a key and shows its text. @throws UsageError, UsersError */
@@ -179,8 +184,8 @@ export async function showUses (
 ): Promise<void> {
   const days = await uses?.(id, call.tenant) ?? []
   if (output.json) return output.value(days)
-  if (days.length === 0) output.note('No uses are stored: servers count them only with the option apiKeys.countUses.')
-  else await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
+  if (days.length === 0) return output.note(NO_USES)
+  await output.table({ heads: ['DAY', 'USES'], rows: days.map(({ day, uses }) => [day, String(uses)]) })
 }
 
 export interface RotateKeyOptions extends ExpiryOptions { overlap?: string }
@@ -195,7 +200,7 @@ export async function rotateKey (
   const { overlap } = options
   await show(output, await keys.rotate(id, {
     ...expiryOf(options),
-    ...(overlap !== undefined && { overlap: secondsOf(overlap) })
+    ...(overlap !== undefined && { overlap: secondsOf('--overlap', overlap) })
   }, { ...UNBOUNDED, ...call }))
 }
 

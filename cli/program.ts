@@ -22,7 +22,7 @@ import { addUserCommands } from './user-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database cannot be reached.
+Exit codes: 0 done, 1 refused or a problem found, 2 wrong usage, 3 the database cannot be reached or is busy.
 Answers go to standard output, everything else to standard error.
 Options that all commands have, such as -d and --json, may also come before the command.`
 const CREATE_EXAMPLES = `
@@ -106,7 +106,7 @@ function addEventCommands (program: Command): void {
       await listEvents(storage, output, options)
     }))
   withFilters(events.command('tail').description(description))
-    .option('--after <id>', 'only events after this one; now: only new events')
+    .option('--after <id>', 'only events after this one; now, with --follow: only new events')
     .option('-f, --follow', 'keep printing new events until Ctrl+C', false)
     .action((options: Common & TenantOptions & TailOptions) => withStorage(options, async (storage, output) => {
       await storage.open()
@@ -126,7 +126,7 @@ function addSchemaCommands (program: Command): void {
     .action((options: Common & FoundByOptions) => withStorage(
       options,
       (storage, output) => migrate(storage, output, requirementsOf(options)),
-      true
+      { creates: true }
     ))
   withCommonOptions(migration.command('status').description('show migrations to apply; exit code 1 if there are any'))
     .action((_options: Common, command: Command) => withStorage(command.optsWithGlobals(), migrationStatus))

@@ -40,7 +40,7 @@ export function addUserCommands (program: Command): void {
       withUsers(options, (users, output) => listUsers(users, output, words, options)))
 
   const statuses: Array<[name: string, status: UserStatus, description: string]> = [
-    ['suspend', 'suspended', 'suspend a user: the host no longer admits them'],
+    ['suspend', 'suspended', 'suspend a user, so that a sign-in that asks for the status refuses them'],
     ['activate', 'active', 'activate a suspended user again']
   ]
   for (const [name, status, description] of statuses) {

@@ -114,13 +114,16 @@ function lineOf ({ user: { id, name, email }, deletedAt, deletedBy }: DeletedUse
 
 /** Shows the deleted users that can be restored, the latest first. @throws UsersError */
 export async function listDeleted ({ service: users, call }: Bound<UsersService>, output: Output): Promise<void> {
-  for (let page = 1; output.isWhole(); page++) {
-    const { items, more } = await users.listDeleted({ page, limit: PAGE }, call)
-    for (const each of items) {
+  let count = 0
+  for (let page = 1, more = true; more && output.isWhole(); page++) {
+    const found = await users.listDeleted({ page, limit: PAGE }, call)
+    for (const each of found.items) {
       await (output.json ? output.value(asStored.deletedUser(each)) : output.line(lineOf(each, output)))
     }
-    if (!more) return
+    count += found.items.length
+    more = found.more
   }
+  if (!output.json) await output.line(`${count} deleted ${count === 1 ? 'user' : 'users'}`)
 }
 
 /** Restores a deleted user. @throws UsersError */
@@ -135,7 +138,7 @@ async function purgeOlder (
   { service, call: { tenant } }: Bound<UsersService>, output: Output, age: string
 ): Promise<void> {
   if (tenant !== undefined) throw new UsageError('--older-than is for the users of all tenants: leave --tenant out')
-  const before = new Date(Date.now() - secondsOf(age) * 1000).toISOString()
+  const before = new Date(Date.now() - secondsOf('--older-than', age) * 1000).toISOString()
   const count = await service.purgeExpired(before, () => true)
   if (output.json) return output.value({ users: count })
   await output.line(count === 1 ? '1 user is purged.' : `${count} users are purged.`)

@@ -20,8 +20,9 @@ export function addWebhookCommands (program: Command): void {
     .requiredOption('-u, --url <url>', 'where events are sent')
     .option('-t, --types <list>', 'types of events, separated by commas: user.created, user.* (default: all)')
     .option('--description <text>', 'what it is for')
-    .option('--allow-http', 'the option allowHttp of the server')
-    .option('--allow-networks <list>', 'the option allowedNetworks of the server, separated by commas')
+    .option('--allow-http', 'allow http:// to these networks; the servers need their option allowHttp too')
+    .option('--allow-networks <list>', 'allow these private networks, separated by commas; the servers need their ' +
+      'option allowedNetworks too (WEBHOOK_NETWORKS)')
     .action((options: Common & TenantOptions & CreateWebhookOptions) =>
       withStorage(options, async (storage, output) => {
         await storage.open()

@@ -15,6 +15,8 @@ import { type Output, writeOnce } from './output.ts'
 import type { Cell } from './table.ts'
 
 const PAGE = 100
+const NETWORKS_TOO = 'Servers deliver to such networks only with their own option allowedNetworks, or ' +
+  'WEBHOOK_NETWORKS of the standalone service.'
 
 /** Where webhooks may lead to: the options that the server has too. */
 export interface TargetOptions {
@@ -102,17 +104,19 @@ export async function createWebhook (
     `create another with POST /webhooks/${webhook.id}/rotate-secret`
   if (output.json) return writeOnce(output, JSON.stringify({ ...webhook, secret }), lost)
   const silent = await isLogged(storage) ? '' : '\nThere are no events yet: does the server have the option eventLog?'
-  output.note(`${webhook.id}  ${webhook.url}${silent}\nThe secret, shown only now:`)
+  const bounded = options.allowNetworks === undefined ? '' : `\n${NETWORKS_TOO}`
+  output.note(`${webhook.id}  ${webhook.url}${bounded}${silent}\nThe secret, shown only now:`)
   await writeOnce(output, secret, lost)
 }
 
-/** Delivers events again. @throws UsersError */
+/** Delivers events again. @throws UsageError, UsersError */
 export async function replayWebhook (
   { service: webhooks, call }: Bound<WebhooksService>,
   output: Output,
   id: string,
   { after, since }: { after?: string, since?: string }
 ): Promise<void> {
+  if ((after === undefined) === (since === undefined)) throw new UsageError('give one of --after and --since')
   const start = { ...(after !== undefined && { after }), ...(since !== undefined && { since }) }
   const webhook = await webhooks.replay(id, start, { ...FROM_PROCESS, ...call })
   if (output.json) await output.value(webhook)

@@ -53,9 +53,10 @@ for (const { name, skip, create } of databases) {
     t.strictSame(await printed('list', '--until', events[0].timestamp), [''])
     t.strictSame(await printed('tail', '--subject', ann.id), plain.slice(0, 2))
     for (const [given, err] of [
-      [['tail', '--after', newId('evt')], /after is not the id of an event/],
-      [['list', '--limit', 'x'], /limit must be a whole number/],
-      [['tail', '--type', 'x'], /type must be user\.created or/]
+      [['tail', '--after', newId('evt')], /^--after is not the id of an event\n$/],
+      [['list', '--limit', 'x'], /^--limit must be a whole number/],
+      [['tail', '--after', 'now'], /^--after now needs --follow\n$/],
+      [['tail', '--type', 'x'], /^--type must be user\.created or/]
     ] as const) t.match(await cli('events', ...given), { code: 2, err }, given.join(' '))
 
     const pruneOne = () => storage.log.prune(new Date(Date.now() + 1000).toISOString(), 1)

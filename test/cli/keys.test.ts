@@ -29,7 +29,10 @@ for (const { name, skip, create } of databases) {
 
     const [{ id: first }] = await json('list')
     t.match(await cli('keys', 'uses', first), {
-      code: 0, out: '', err: 'No uses are stored: servers count them only with the option apiKeys.countUses.\n'
+      code: 0,
+      out: '',
+      err: 'No uses are stored: the key was not used, or the servers do not count uses (option apiKeys.countUses; ' +
+        'COUNT_KEY_USES of the standalone service).\n'
     }, 'the server has not stored what it has counted')
     t.equal((await app.users.apiKeys.uses(first)).data.length, 1)
     t.match(await cli('keys', 'uses', first), { code: 0, out: /^DAY +USES\n\d{4}-\d\d-\d\d +1\n$/, err: '' })

@@ -1,6 +1,8 @@
 // Wrong command lines and other failures: the exit code, a message that says what is right, and no value in it.
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { failureOf } from '../../cli/failure.ts'
@@ -23,18 +25,29 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     [['check', '-d', database, '--schema', 'x'], /^--schema, --pooler and --profile are for PostgreSQL\n$/],
     [['check', '-d', 'postgres://localhost/x', '--profile', 'other'], /^--profile takes classic or portable\n$/],
     [create(), /required option '-n, --name <name>'/],
-    [create('-n', ''), /^name must not be empty\n$/],
+    [create('-n', ''), /^--name must not be empty\n$/],
     [create('-n', 'x', '-s', 'users:read,secret'), /^--scopes must be some of users:read, /],
-    [create('-n', 'x', '--expires-in', 'soon'), /^a time must be /],
-    [create('-n', 'x', '--expires-at', '2020-01-01T00:00:00Z'), /^expiresAt must be in the future\n$/],
+    [create('-n', 'x', '--expires-in', 'soon'), /^--expires-in must be a whole number of seconds, minutes, /],
+    [create('-n', 'x', '--expires-at', '2020-01-01T00:00:00Z'), /^--expires-at must be in the future\n$/],
+    [create('-n', 'x', '--expires-in', '0'),
+      /^--expires-in must be at least 1s, and end before the year 10000\n$/],
+    [create('-n', 'x', '--rate-limit', '0/1m'), /^--rate-limit must be a whole number of requests from 1 to /],
+    [create('-n', 'x', '--addresses', '10.0.0.0/8,secret'), /^item 2 of --addresses must be a network in CIDR form/],
     [create('-n', 'x', '--expires-in', '1d', '--no-expires'),
       /^give one of --expires-in, --expires-at and --no-expires\n$/],
     [create('-n', 'x', '--key-prefix', 'Secret'),
-      /^fastify-users: keys: 1 wrong option:\n- prefix must be 1 to 12 characters of a-z and 0-9\n$/],
+      /^--key-prefix must be 1 to 12 characters of a-z and 0-9\n$/],
+    [['keys', 'rotate', '-d', database, 'key_x', '--overlap', '30d'], /^--overlap must be at most 7d\n$/],
+    [['check', '-d', `sqlite:${directory}`], /^the path of the database is a directory: name a file in it, /],
+    [['events', 'list', '-d', database, '--since', 'secret'],
+      /^--since must be an RFC 3339 date and time, such as 2026-01-31T12:00:00Z\n$/],
+    [['users', 'find', '-d', database, 'x'], /^the words must have at least 2 letters or digits/],
+    [['users', 'suspend', '-d', database, 'x', '--reason', 'x'.repeat(201)],
+      /^--reason must have at most 200 characters\n$/],
     [['check', '-d', database, '--table-prefix', 'a secret'],
-      /^fastify-users: sqlite\(\): 1 wrong option:\n- tablePrefix must be /],
+      /^fastify-users: sqlite\(\): 1 wrong option:\n- --table-prefix must be /],
     [['keys', 'list', '-d', database],
-      /- pepper must be a string of at least 32 visible ASCII characters without commas, or a list of .*\n$/,
+      /^FASTIFY_USERS_PEPPER must be a string of at least 32 visible ASCII characters without commas, or a list of /,
       { FASTIFY_USERS_PEPPER: 'secret' }],
     [['unheard-of'], /unknown command/]
   ]
@@ -69,7 +82,12 @@ test('a command says what is wrong with the database or the file system', async 
   const elsewhere = new URL(pgUrl())
   elsewhere.pathname = '/nowhere'
   const { url } = await migrated(t)
+  const silent = createServer(() => {})
+  t.teardown(() => silent.close())
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
   for (const [args, code, message, env] of [
+    [['check', '-d', `postgres://127.0.0.1:${Object(silent.address()).port}/x`], 3,
+      'the database cannot be reached or is busy (no answer in time)'],
     [['check', '-d', elsewhere.href], 3, 'the database does not exist (3D000)'],
     [['check', '-d', `sqlite:${text}`], 1, 'the file is not an SQLite database (SQLITE_NOTADB)'],
     [['migrate', '-d', `sqlite:${text}/deep/users.db`], 1,
