@@ -9,6 +9,7 @@ import { databases, endOf, migrated, newPostgres, programOf, start } from '../he
 import { fields } from '../helpers/fields.ts'
 import { userOf } from '../helpers/records.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
+import { until } from '../helpers/until.ts'
 import { addUser, addUsers } from '../helpers/writes.ts'
 
 const own = [{ plan: 'pro', address: { city: 'Bonn' } }, { plan: 'free', old: [1] }, {}]
@@ -57,18 +58,18 @@ for (const { name, skip, create } of databases) {
     t.strictSame((await readdir(directory)).sort(), ['fields.json', 'stored.json', 'users.ndjson'])
 
     const unknownColumn = 'columns of your own need --fields <file>\n' +
-      'columns must be names of columns, separated by commas\n'
+      '--columns must be names of columns, separated by commas\n'
     for (const [given, err] of [
       [['--format', 'xml'], /Allowed choices are ndjson, csv/],
-      [['--q', 'x'], /^q must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana\n$/],
-      [['--email', 'x'], /^email must be/],
-      [['--columns', 'id,id'], /^columns must not name a column twice\n$/],
+      [['--q', 'x'], /^--q must have at least 2 letters or digits, or 1 letter of Han, Hangul or kana\n$/],
+      [['--email', 'x'], /^--email must be/],
+      [['--columns', 'id,id'], /^--columns must not name a column twice\n$/],
       [['--columns', 'emial'], new RegExp(`^${unknownColumn}$`)],
       [['--columns', 'plan', '--format', 'csv'], new RegExp(`^${unknownColumn}$`)],
-      [['--columns', 'emial', '--fields', schema], /^columns must be names of columns/],
+      [['--columns', 'emial', '--fields', schema], /^--columns must be names of columns/],
       [['--fields', file], /^--fields must be a file with the JSON Schema/],
       [['--fields', join(directory, 'none')], /^--fields must be a file with the JSON Schema/],
-      [['-o', join(directory, 'none', 'x')], /^the file of --output cannot be written \(ENOENT\)\n$/]
+      [['-o', join(directory, 'none', 'x')], /^the directory of --output does not exist\n$/]
     ] as const) t.match(await cli('export', ...given), { code: 2, out: '', err }, given.join(' '))
   })
 }
@@ -99,6 +100,24 @@ test('writes a file that nobody else can read, whatever is beside it', async (t)
   t.equal(await readFile(at('mine'), 'utf8'), 'mine')
   t.strictSame((await readdir(directory)).sort(),
     ['linked', 'linked.partial', 'mine', 'open', 'open.partial'], 'leaves nothing of its own')
+})
+
+test('a signal that ends it leaves no part of the file', async (t) => {
+  const { url, open } = await migrated(t)
+  const storage = open()
+  for (let n = 0; n < 20_000; n += 1000) {
+    await addUsers(storage, Array.from({ length: 1000 }, (_, i) => userOf(n + i)))
+  }
+  await storage.close()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const directory = await temporaryDirectory(t)
+    const child = start(['export', '-o', join(directory, 'users.ndjson')], { DATABASE_URL: url })
+    const ended = endOf(child)
+    await until('the file is begun', async () => (await readdir(directory)).length === 1)
+    child.kill(signal)
+    t.strictSame(await ended, { code: null, signal, out: '', err: '' })
+    t.strictSame(await readdir(directory), [])
+  }
 })
 
 test('replaces nothing but files', async (t) => {
