@@ -54,6 +54,7 @@ export async function adoptTable (
         called: (line) => `${key} ${keyOf(line)}`,
         more: (line) => ({ key: keyOf(line) }),
         part,
+        goesOn: 'To go on, run it again with --after and the last key.',
         onResults (results) {
           for (const result of results) refusals.add(result, keyOf(result.line))
           const line = results.at(-1)?.line ?? 0

@@ -57,6 +57,8 @@ export interface Importing {
   namesTenants?: boolean
   /** How much of it was read, from 0 to 1; null: nobody knows. */
   part: () => number | null
+  /** How to go on behind what was imported. */
+  goesOn: string
   /** Members of a result in JSON, beside its own. */
   more?: (line: number) => object
   /** Called with the results of rows that belong together, after they were named. */
@@ -86,9 +88,9 @@ function resultText (called: string, result: ImportResult): string {
   return `${printable(`${called}: ${result.status}${why === undefined ? '' : `: ${why}`}`)}\n`
 }
 
-function summaryText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {
+function countsText ({ created, updated, skipped, refused, dryRun }: ImportSummary): string {
   const counts = Object.entries({ created, updated, skipped, refused }).map(([status, count]) => `${status} ${count}`)
-  return `${dryRun ? 'dry run: ' : ''}${counts.join(', ')}\n`
+  return `${dryRun ? 'dry run: ' : ''}${counts.join(', ')}`
 }
 
 /** The settings among the options of a command, which has others. */
@@ -127,8 +129,10 @@ export async function importUsers (
   storage: Storage,
   output: Output,
   options: ImportingOptions,
-  { fields, called, rows: rowsOf, namesTenants = false, part, more = () => ({}), onResults = () => {} }: Importing
+  importing: Importing
 ): Promise<void> {
+  const { fields, called, rows: rowsOf, namesTenants = false, part, goesOn } = importing
+  const { more = () => ({}), onResults = () => {} } = importing
   const makeEvent = await isLogged(storage) ? newEvent : () => null
   const { report = 'faults', maxRefused = String(MAX_REFUSED) } = options
   if (!/^\d+$/.test(maxRefused)) throw new UsageError('--max-refused takes a whole number')
@@ -141,7 +145,9 @@ export async function importUsers (
   const { summary, results } = opened
   const progress = createProgress(process.stderr)
   const { rows, isCut, close } = untilInterrupted(rowsOf(opened))
+  const goOn = options.dryRun === true ? 'Nothing was written: run it again.' : goesOn
   let done = 0
+  let last = ''
   let lacksSchema = false
   try {
     for await (const some of results(rows, IN_PROCESS)) {
@@ -154,20 +160,26 @@ export async function importUsers (
         progress.clear()
         await output.text(text)
       }
+      last = called(some.at(-1)?.line ?? 0)
       onResults(some)
       done += some.length
       progress.show(done, part())
     }
   } catch (error) {
     if (fields === null && error instanceof UsersError && hasUnknown(error)) output.note(LACKS_SCHEMA)
+    if (done > 0) output.note(printable(`Stopped after ${last}: ${countsText(summary)}. ${goOn}`))
     throw error
   } finally {
     close()
     progress.clear()
   }
-  await output.text(output.json ? summaryLine(summary) : summaryText(summary))
+  await output.text(output.json ? summaryLine(summary) : `${countsText(summary)}\n`)
   if (lacksSchema) output.note(LACKS_SCHEMA)
-  if (isCut()) throw new Refusal('interrupted: the rest was not imported')
+  if (isCut()) {
+    throw new Refusal(done === 0
+      ? 'interrupted: nothing was imported'
+      : printable(`interrupted after ${last}: the rest was not imported. ${goOn}`))
+  }
   const { refused } = summary
   if (refused > 0) throw new Refusal(refused === 1 ? '1 user was refused' : `${refused} users were refused`)
 }

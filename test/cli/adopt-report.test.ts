@@ -57,7 +57,13 @@ test('Ctrl+C ends an adoption behind the rows that were read, with its numbers a
   const last = Number(/\ncreated (\d+), updated 0, skipped 0, refused 0\n$/.exec(ended.out)?.[1])
   t.ok(last > 0 && last < count, `ended behind ${last}`)
   t.strictSame({ ...ended, out: '' },
-    { code: 1, signal: null, out: '', err: `the last id: ${last}\ninterrupted: the rest was not imported\n` })
+    {
+      code: 1,
+      signal: null,
+      out: '',
+      err: `the last id: ${last}\ninterrupted after id ${last}: the rest was not imported. ` +
+        'To go on, run it again with --after and the last key.\n'
+    })
   t.match(await cli(...adopt, '--after', String(last)),
     { code: 0, out: `created ${count - last}, updated 0, skipped 0, refused 0\n` })
 })
@@ -71,7 +77,7 @@ test('Ctrl+C and SIGTERM end an import that waits for more input', async (t) => 
     t.match(await interrupted(child, signal), {
       code: 1,
       out: /^line 1: created: usr_\w+\ncreated 1, updated 0, skipped 0, refused 0\n$/,
-      err: 'interrupted: the rest was not imported\n'
+      err: 'interrupted after line 1: the rest was not imported. To go on, run it again with --on-conflict skip.\n'
     }, signal)
   }
   t.equal((await cli('export')).out.split('\n').length, 3)

@@ -1,6 +1,7 @@
 // fastify-users import.
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { progressText } from '../../cli/progress.ts'
@@ -78,8 +79,8 @@ for (const { name, skip, create } of databases) {
 
     for (const [given, err] of [
       [[path('none')], /^there is no file at this path; - is standard input\n$/],
-      [[directory], /^there is no file at this path/],
-      [[path('users.csv'), '--by', 'legacyId'], /^by must be email or id\n$/],
+      [[directory], /^this is a directory: name a file; - is standard input\n$/],
+      [[path('users.csv'), '--by', 'legacyId'], /^--by must be email or id\n$/],
       [[path('users.csv'), '--unique', 'legacyId'], /^--unique needs --fields <file>\n$/],
       [[path('users.csv'), ...own, '--unique', 'a b'], /^--unique takes names of fields/],
       [[path('users.csv'), '--on-conflict', 'merge'], /Allowed choices are fail, skip, update/],
@@ -103,6 +104,37 @@ test('imports from standard input, and records events if a server does', async (
   const events = await storage.log.read({ after: null, limit: 9, types: ['user.created'] })
   t.equal(events?.events.length, 2)
   await storage.close()
+})
+
+test('an import that fails says how many users it has imported, and how to go on', async (t) => {
+  const { url } = await migrated(t)
+  const child = start(['import', '-', '--report', 'all'], { DATABASE_URL: url })
+  const ended = endOf(child)
+  child.stdin.on('error', () => {})
+  child.stdin.write(ndjsonOf([{ name: 'Ann', email: 'ann@example.org' }]))
+  await once(child.stdout, 'data')
+  await rm(url.slice('sqlite:'.length))
+  child.stdin.end(ndjsonOf([{ name: 'Bob', email: 'bob@example.org' }]))
+  t.match(await ended, {
+    code: 3,
+    out: /^line 1: created: usr_\w{26}\n$/,
+    err: 'Stopped after line 1: created 1, updated 0, skipped 0, refused 0. ' +
+      'To go on, run it again with --on-conflict skip.\n' +
+      'the database file was deleted or replaced: restart to open the new one\n'
+  })
+})
+
+test('asks for the format of a table from standard input', async (t) => {
+  const { url } = await migrated(t)
+  const child = start(['import', '-'], { DATABASE_URL: url })
+  child.stdin.end('name,email\nAnn,ann@example.org\n')
+  t.strictSame(await endOf(child), {
+    code: 1,
+    signal: null,
+    out: 'created 0, updated 0, skipped 0, refused 2\n',
+    err: '2 × The line is not well-formed JSON.: line 1, line 2\n' +
+      'If these are the lines of a table, pass --format csv.\n2 users were refused\n'
+  })
 })
 
 test('an import that ends early does not wait for the rest of its input', async (t) => {
