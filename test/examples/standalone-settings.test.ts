@@ -1,10 +1,10 @@
-// Settings of the standalone service that only show when they are used, and names that look like one of its variables.
+// Settings of the standalone service that only show when they are used.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
-import { ignoredVariables, readConfig } from '../../examples/standalone/config.ts'
+import { readConfig } from '../../examples/standalone/config.ts'
 import { createFirstKey } from '../../examples/standalone/first-key.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { lint } from '../helpers/description.ts'
@@ -194,52 +194,5 @@ test('refused keys are limited, those of each client by themselves, and keys at 
     for (const client of clients) statuses.push(await status(generateKey('uk').text, client))
     t.strictSame(statuses, expected)
     t.equal(await status(key), 200)
-  }
-})
-
-const saidOf = (name: string, ours: string) => [`${name} is not a variable of this service: did you mean ${ours}?`]
-
-test('refuses what looks like a variable of its own', async (t) => {
-  for (const [name, ours] of [
-    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['API_KEYZ', 'API_KEYS'],
-    ['RATE_LIMITS', 'RATE_LIMIT'], ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['LOG_LEVL', 'LOG_LEVEL'],
-    ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'], ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'],
-    ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'], ['TLS_KEY', 'TLS_KEY_FILE'],
-    ['TRUST_PROXIES', 'TRUST_PROXY'], ['DATABASE', 'DATABASE_URL'], ['DATABASE_HOST', 'DATABASE_URL'],
-    ['DATABASE_PORT', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'], ['USERS_PEPPER', 'FASTIFY_USERS_PEPPER'],
-    ['API_KEYS_PATH', 'API_KEYS'], ['KEY_CACHE_DIR', 'KEY_CACHE'], ['RATE_LIMIT_MAX', 'RATE_LIMIT'],
-    ['FIRST_KEY', 'FIRST_KEY_FILE'], ['EVENT_LOG_PORT', 'EVENT_LOG'], ['TENANT', 'TENANTS'],
-    ['ADMIN_LOGO', 'ADMIN_LOGO_FILE']
-  ] as const) {
-    t.strictSame(problemsOf({ [name]: 'postgres://secret@host/db' }), saidOf(name, ours))
-    t.strictSame(ignoredVariables({ [name]: 'postgres://secret@host/db' }), [])
-  }
-})
-
-test('takes variables of other programs for what they are', async (t) => {
-  t.strictSame(problemsOf({ API_KEY: 'secret' }), [])
-  t.strictSame(ignoredVariables({ API_KEY: 'secret' }), saidOf('API_KEY', 'API_KEYS'))
-  for (const [name, ours] of [
-    ['DATABASE_HOST', 'DATABASE_URL'], ['DATABASE_URI', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'],
-    ['KEY_CACHE_DIR', 'KEY_CACHE']
-  ] as const) {
-    const env = { [name]: 'secret', DATABASE_URL: 'memory:', FASTIFY_USERS_PEPPER: SECRET, KEY_CACHE: '5' }
-    t.strictSame(problemsOf(env), [], `${name} beside ${ours}`)
-    t.strictSame(ignoredVariables(env), saidOf(name, ours))
-  }
-  const kubernetes = ['EVENT_LOG', 'RATE_LIMIT', 'DATABASE', 'API_KEY', 'PEPPER'].flatMap((service) => [
-    [`${service}_PORT`, 'tcp://10.0.0.11:80'], [`${service}_SERVICE_HOST`, '10.0.0.11'],
-    [`${service}_SERVICE_PORT`, '80'], [`${service}_SERVICE_PORT_HTTP`, '80'],
-    [`${service}_PORT_80_TCP`, 'tcp://10.0.0.11:80'],
-    [`${service}_PORT_80_TCP_PROTO`, 'tcp'], [`${service}_PORT_80_TCP_PORT`, '80'],
-    [`${service}_PORT_80_TCP_ADDR`, '10.0.0.11']
-  ])
-  const others = [
-    'HOSTNAME', 'PORTS', 'HOSTS', 'PATH', 'HOME', 'NODE_ENV', 'USERS_PORT', 'SUFFIX', 'POST', 'host', 'API',
-    'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'PREFIX', 'UNIQUE', 'METRICS', 'WEBHOOKS',
-    'SHOP_PEPPER'
-  ].map((name) => [name, '/usr/local'])
-  for (const [name = '', value = ''] of [...kubernetes, ...others]) {
-    t.strictSame([problemsOf({ [name]: value }), ignoredVariables({ [name]: value })], [[], []], name)
   }
 })
