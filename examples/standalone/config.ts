@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import { envSchema } from 'env-schema'
 import { misspelt } from './misspelt.ts'
+import { missingFor } from './needs.ts'
 import { variables, type VariableName } from './variables.ts'
 
 const schema = Type.Object(variables)
@@ -58,12 +59,18 @@ function isPostgresUrl (url: string): boolean {
   return [url, encodeURI(url), url.replace('@/', '@localhost/')].some((each) => URL.canParse(each))
 }
 
+/** True for the URL of a standby. Only its password may have a comma or a space: what follows one is no URL. */
+function isStandby (url: string): boolean {
+  return /^postgres(?:ql)?:\/\/(?:.*@)?[^ @,]+$/.test(url) && isPostgresUrl(url)
+}
+
 /** Settings of the right form that are wrong nevertheless, or together. */
 function beyondForm (config: Config): string[] {
   const problems: string[] = []
   const wrong = (name: VariableName): unknown => problems.push(`${name} must be ${variables[name].description}`)
   const { DATABASE_URL: url } = config
   if (url.startsWith('postgres') && !isPostgresUrl(url)) wrong('DATABASE_URL')
+  if (!replicasOf(config.DATABASE_REPLICAS).every(isStandby)) wrong('DATABASE_REPLICAS')
   if (url.startsWith('mariadb') && !URL.canParse(url)) wrong('DATABASE_URL')
   if (!listOf(config.TRUST_PROXY).every((each) => isIP(each) !== 0 || isNetwork(each))) wrong('TRUST_PROXY')
   if (!listOf(config.WEBHOOK_NETWORKS).every(isNetwork)) wrong('WEBHOOK_NETWORKS')
@@ -72,16 +79,7 @@ function beyondForm (config: Config): string[] {
   if ((config.TLS_CERT_FILE === '') !== (config.TLS_KEY_FILE === '')) {
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   }
-  for (const name of ['FILTERABLE_FIELDS', 'FOLDED_FIELDS', 'SEARCHABLE_FIELDS', 'UNIQUE_FIELDS'] as const) {
-    if (config[name] !== '' && config.FIELDS_FILE === '') problems.push(`${name} needs FIELDS_FILE`)
-  }
-  if (config.SCIM_ATTRIBUTES !== '' && !(config.SCIM_ENABLED && config.FIELDS_FILE !== '')) {
-    problems.push('SCIM_ATTRIBUTES needs SCIM_ENABLED=true and FIELDS_FILE')
-  }
-  if (!config.ADMIN_PAGE && (config.ADMIN_TITLE !== '' || config.ADMIN_LOGO_FILE !== '')) {
-    problems.push('ADMIN_TITLE and ADMIN_LOGO_FILE need ADMIN_PAGE=true')
-  }
-  return problems
+  return [...problems, ...missingFor(config)]
 }
 
 /**
@@ -123,4 +121,9 @@ export function prefixOf (config: Config): string {
 /** The parts of a setting that is a list. */
 export function listOf (text: string): string[] {
   return text.split(',').map((each) => each.trim()).filter((each) => each !== '')
+}
+
+/** The URLs of standbys. A password may have a comma: what separates is what stands before the next URL. */
+export function replicasOf (text: string): string[] {
+  return text.split(/[ ,]+(?=postgres(?:ql)?:\/\/)/).map((each) => each.trim()).filter((each) => each !== '')
 }

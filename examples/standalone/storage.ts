@@ -3,7 +3,7 @@ import { mariadb } from 'fastify-users/adapters/mariadb'
 import { memory } from 'fastify-users/adapters/memory'
 import { postgres } from 'fastify-users/adapters/postgres'
 import { sqlite } from 'fastify-users/adapters/sqlite'
-import type { Config } from './config.ts'
+import { type Config, replicasOf } from './config.ts'
 
 const DRIVERS = ['better-sqlite3', 'node:sqlite', '@photostructure/sqlite', 'sqlite3'] as const
 
@@ -31,7 +31,7 @@ export async function storageFor ({
   if (url.startsWith('mariadb:')) return mariadb({ connection: url, ...(max > 0 && { pool: { max } }) })
   return postgres({
     connection: url,
-    replicas: replicas.split(/ +/).filter((each) => each !== ''),
+    replicas: replicasOf(replicas),
     pooler,
     ...(max > 0 && { pool: { max } })
   })

@@ -40,8 +40,8 @@ export const variables = {
     'sqlite:./data/users.db'
   ),
   DATABASE_REPLICAS: matching(
-    '^(?:postgres(?:ql)?://\\S+(?: +postgres(?:ql)?://\\S+)*)?$',
-    'postgres://<user>:<password>@<host>/<database> of standbys, separated by spaces'
+    '^(?: *postgres(?:ql)?://.+)?$',
+    'postgres://<user>:<password>@<host>/<database> of standbys, separated by commas'
   ),
   DATABASE_POOLER: flag(false),
   DATABASE_POOL_SIZE: count(0, 'a number of connections, 0 for the usual one'),

@@ -124,7 +124,7 @@ test('tenants, searched and folded fields, uses of keys and the brand of the pag
   t.strictSame(problemsOf({ FOLDED_FIELDS: 'city' }), ['FOLDED_FIELDS needs FIELDS_FILE'])
   t.strictSame(problemsOf({ ADMIN_TITLE: ' a' }).length, 1)
   t.strictSame(problemsOf({ ADMIN_TITLE: 'a', ADMIN_PAGE: 'false' }),
-    ['ADMIN_TITLE and ADMIN_LOGO_FILE need ADMIN_PAGE=true'])
+    ['ADMIN_TITLE needs ADMIN_PAGE=true'])
   for (const [file, message] of [
     [join(directory, 'none'), /ADMIN_LOGO_FILE must be the path of a file/], [fields, /logo must be/]
   ] as const) {
