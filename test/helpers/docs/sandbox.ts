@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify, { type FastifyInstance } from 'fastify'
 import users, { type FieldsJsonSchema, type Scope } from 'fastify-users'
@@ -78,6 +79,7 @@ export async function createSandbox (
 
   async function startStandalone (): Promise<{ origin: string, key: string }> {
     const url = `sqlite:${join(directory, 'data', 'users.db')}`
+    await mkdir(join(directory, 'data'))
     return start(await buildApp(readConfig({
       DATABASE_URL: url,
       API_KEY_ROUTES: 'true',
