@@ -12,6 +12,7 @@ import { description } from './description.ts'
 import { docs } from './docs.ts'
 import { readFields } from './fields.ts'
 import { metrics } from './metrics.ts'
+import { withVariables } from './origins.ts'
 import { createReadiness } from './readiness.ts'
 import { storageFor } from './storage.ts'
 
@@ -102,8 +103,17 @@ function brandOf ({ ADMIN_TITLE: title, ADMIN_LOGO_FILE: file }: Config): Pick<A
   }
 }
 
-/** The service: the plugin, its pages, and routes for whoever watches over it. */
-export async function buildApp (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
+/**
+ * The service: the plugin, its pages, and routes for whoever watches over it.
+ * @throws ConfigError that names the variables from which a wrong option comes
+ */
+export async function buildApp (
+  config: Config, logger: FastifyServerOptions['logger']
+): Promise<FastifyInstance> {
+  return build(config, logger).catch((error: unknown) => { throw withVariables(error, config) })
+}
+
+async function build (config: Config, logger: FastifyServerOptions['logger']): Promise<FastifyInstance> {
   const proxies = listOf(config.TRUST_PROXY)
   const seconds = config.REQUEST_TIMEOUT
   const base = baseOf(config)

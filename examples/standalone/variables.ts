@@ -15,17 +15,19 @@ const matching = (pattern: string, what: string, usual = '') =>
 
 const names = matching('^[A-Za-z0-9_, ]*$', 'names of fields, separated by commas')
 
-const PATH = 'a path that begins with /, of letters, digits and . _ ~ - /'
+const PATH = 'a path such as /a/b, of letters, digits and . _ ~ -'
+const PARTS = '(?:/[A-Za-z0-9._~-]+)'
 const TITLE = '^(?:(?! )[^\\x00-\\x1f\\x7f]{1,60}(?<! ))?$'
 const NETWORKS = '^[0-9A-Fa-f.:/, ]*$'
 const SECRET = '[\\x21-\\x2b\\x2d-\\x7e]{32,}'
 const SECRETS = `^(?:${SECRET}(?:,${SECRET})*)?$`
+const PEPPERS = `^(?:${SECRET}(?:,${SECRET}){0,7})?$`
 
 export const variables = {
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'a host name or address to listen on' }),
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535, description: 'a port number from 0 to 65535' }),
-  BASE_PATH: matching('^(?:/[A-Za-z0-9._~/-]*)?$', `empty, or ${PATH}`),
-  PATH_PREFIX: matching('^/[A-Za-z0-9._~/-]*$', PATH, '/v1'),
+  BASE_PATH: matching(`^${PARTS}*/*$`, `empty, or ${PATH}`),
+  PATH_PREFIX: matching(`^(?:/|${PARTS}+/*)$`, PATH, '/v1'),
   TLS_CERT_FILE: path('the path of a certificate in PEM'),
   TLS_KEY_FILE: path('the path of a private key in PEM'),
   TRUST_PROXY: matching(NETWORKS, 'addresses or networks of proxies, separated by commas'),
@@ -53,8 +55,8 @@ export const variables = {
   COUNT_KEY_USES: flag(false),
   FIRST_KEY_FILE: path('the path of a file that does not exist yet'),
   FASTIFY_USERS_PEPPER: matching(
-    SECRETS,
-    'secrets of at least 32 visible ASCII characters each, separated by commas, the new one first'
+    PEPPERS,
+    '1 to 8 secrets of at least 32 visible ASCII characters each, separated by commas, the new one first'
   ),
   KEY_CACHE: Type.Number({ default: 5, minimum: 0, maximum: 3600, description: 'a number of seconds from 0 to 3600' }),
 

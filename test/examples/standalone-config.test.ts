@@ -1,4 +1,5 @@
 // The settings of the standalone service: every variable, and the first key.
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
@@ -7,7 +8,7 @@ import { test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
 import { createFirstKey } from '../../examples/standalone/first-key.ts'
-import { KEY, startService } from '../helpers/service.ts'
+import { get, KEY, startService } from '../helpers/service.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
 const SECRET = 's'.repeat(32)
@@ -141,11 +142,76 @@ test('a first key overwrites no file, and one that could not be made leaves none
     { message: /FIRST_KEY_FILE must be the path of a file that does not exist yet/ })
   t.equal(await readFile(file, 'utf8'), 'mine')
   await t.rejects(createFirstKey(app, { ...config, FIRST_KEY_FILE: join(directory, 'none', 'key') }),
-    { message: /FIRST_KEY_FILE must be a path in a directory that can be written to \(ENOENT\)/ })
+    { message: /FIRST_KEY_FILE must be a path in a directory that exists: create the directory first/ })
+  await t.rejects(createFirstKey(app, { ...config, FIRST_KEY_FILE: join(directory, 'first.key', 'key') }),
+    { message: /FIRST_KEY_FILE must be a path in a directory that can be written to \(ENOTDIR\)/ })
   await rm(file)
-  const key = await createFirstKey(app, config)
-  t.equal(await readFile(file, 'utf8'), `${key}\n`)
+  const first = await createFirstKey(app, config)
+  t.equal(await readFile(file, 'utf8'), `${first?.key}\n`)
   t.equal(await createFirstKey(app, config), null, 'a store that has keys needs no file')
+})
+
+test('a first key that could not be printed is revoked, and the next start prints another', async (t) => {
+  for (const [code, redirection] of [['ENOSPC', '>/dev/full'], ['EPIPE', '']] as const) {
+    if (code === 'ENOSPC' && !existsSync('/dev/full')) continue
+    const cwd = await temporaryDirectory(t)
+    const service = startService(t, cwd, { API_KEY_ROUTES: 'true' }, redirection)
+    if (code === 'EPIPE') service.process.stdout.destroy()
+    const line = await service.printed(/.*the first key could not be printed.*/)
+    t.match(JSON.parse(line), {
+      level: 50,
+      msg: `the first key could not be printed (${code}), so it was revoked. Start the service again with a standard ` +
+        'output that can be written, or with FIRST_KEY_FILE: it makes another key'
+    })
+    const address = await service.printed(/listening at (http:\/\/[^"]+)/)
+    t.equal((await get(`${address}/health`)).status, 200, 'the service goes on')
+    service.process.kill('SIGTERM')
+    t.equal(await service.exitCode(), 0)
+    const again = startService(t, cwd, { API_KEY_ROUTES: 'true' })
+    const url = await again.printed(/curl .* (\S+)\n/)
+    const { body } = await get(url.replace(/users$/, 'api-keys'), KEY.exec(again.stdout())?.[0])
+    const keys: unknown[] = Object(body).data
+    t.strictSame(keys.map((key) => [Object(key).name, 'revokedAt' in Object(key)]), [
+      ['first key', true], ['first key', false]
+    ])
+    again.process.kill('SIGTERM')
+    t.equal(await again.exitCode(), 0)
+    const third = startService(t, cwd, {}, redirection)
+    await third.printed(code === 'EPIPE' ? /is ready/ : /could not be written \(ENOSPC\), and the service runs/)
+    t.notMatch(third.stdout() + third.stderr(), KEY)
+  }
+})
+
+test('no first key is made where nobody could see it, and none again once it was revoked by a person', async (t) => {
+  const cwd = await temporaryDirectory(t)
+  for (const redirection of ['>&-', '>/dev/null']) {
+    const service = startService(t, cwd, {}, redirection)
+    const line = await service.printed(/.*no first key was made.*/)
+    t.match(JSON.parse(line), {
+      level: 40,
+      msg: 'no first key was made, because standard output is closed or /dev/null: start the service with one that ' +
+        'you can read, or set FIRST_KEY_FILE'
+    })
+    await service.printed(/listening at/)
+    service.process.kill('SIGTERM')
+    t.equal(await service.exitCode(), 0)
+  }
+  const config = readConfig({ DATABASE_URL: `sqlite:${join(cwd, 'data', 'users.db')}` })
+  const app = await buildApp(config, false)
+  t.teardown(() => app.close())
+  const first = await createFirstKey(app, config)
+  const [key] = (await app.users.apiKeys.list()).data
+  t.equal(key?.id, first?.id)
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const seen = { ...key, revokedAt: later }
+  for (const [keys, isMade] of [
+    [[seen], false], [[{ ...seen, revokedAt: key?.createdAt }], true],
+    [[{ ...seen, revokedAt: key?.createdAt, lastUsedAt: later }], false],
+    [[{ ...seen, revokedAt: key?.createdAt, name: 'mine' }], false], [[key], false]
+  ] as const) {
+    const apiKeys = { list: async () => ({ data: keys, meta: { total: keys.length } }), create: async () => first }
+    t.equal(await createFirstKey(Object({ users: { apiKeys } }), config) !== null, isMade)
+  }
 })
 
 test('a port that is taken costs no first key', async (t) => {
@@ -155,7 +221,7 @@ test('a port that is taken costs no first key', async (t) => {
   await once(taken, 'listening')
   const service = startService(t, cwd, { PORT: String(Object(taken.address()).port) })
   t.equal(await service.exitCode(), 1)
-  t.match(service.stderr(), /^The service could not start: .*EADDRINUSE/m)
+  t.match(service.stderr(), /^The service could not start: PORT: .*EADDRINUSE/m)
   t.equal(service.stdout(), '')
   t.strictSame(await readdir(cwd), [], 'it has not opened a database yet')
 })

@@ -99,7 +99,7 @@ test('tenants, searched and folded fields, uses of keys and the brand of the pag
   })
   const app = await buildApp(config, false)
   t.teardown(() => app.close())
-  const headers = { authorization: `Bearer ${await createFirstKey(app, config)}` }
+  const headers = { authorization: `Bearer ${(await createFirstKey(app, config))?.key}` }
   const get = async (path: string) => (await app.inject({ url: `/v1/${path}`, headers })).json()
   for (const [tenant, city] of [['acme', 'München'], ['shop', 'Wien']]) {
     const payload = { name: 'Ann', email: 'ann@example.org', tenant, city, plan: 'pro', notes: 'likes alpine tea' }
@@ -125,11 +125,8 @@ test('tenants, searched and folded fields, uses of keys and the brand of the pag
   t.strictSame(problemsOf({ ADMIN_TITLE: ' a' }).length, 1)
   t.strictSame(problemsOf({ ADMIN_TITLE: 'a', ADMIN_PAGE: 'false' }),
     ['ADMIN_TITLE needs ADMIN_PAGE=true'])
-  for (const [file, message] of [
-    [join(directory, 'none'), /ADMIN_LOGO_FILE must be the path of a file/], [fields, /logo must be/]
-  ] as const) {
-    await t.rejects(buildApp(readConfig({ DATABASE_URL: 'memory:', ADMIN_LOGO_FILE: file }), false), { message })
-  }
+  await t.rejects(buildApp(readConfig({ DATABASE_URL: 'memory:', ADMIN_LOGO_FILE: join(directory, 'none') }), false),
+    { message: /ADMIN_LOGO_FILE must be the path of a file that can be read/ })
 })
 
 test('/ leads to the page, or says what is where', async (t) => {

@@ -1,8 +1,11 @@
 // What the standalone service says of variables with wrong values, and of names that look like its own.
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { ignoredVariables, readConfig, replicasOf } from '../../examples/standalone/config.ts'
+import { buildApp } from '../../examples/standalone/app.ts'
+import { ConfigError, ignoredVariables, readConfig, replicasOf } from '../../examples/standalone/config.ts'
+import { withVariables } from '../../examples/standalone/origins.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
 import { problemsOf } from '../helpers/service-config.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 
@@ -88,6 +91,65 @@ test('refuses what would have no effect', async (t) => {
   for (const [name, value] of [['SQLITE_DRIVER', 'sqlite3'], ['SQLITE_CREATE', 'false']] as const) {
     t.strictSame(problemsOf({ [name]: value }), [])
     t.strictSame(problemsOf({ [name]: value, ...mariadb }), [`${name} needs a DATABASE_URL of SQLite`])
+  }
+})
+
+test('names the variable from which a wrong option comes', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const file = async (name: string, properties: object): Promise<string> => {
+    const path = join(directory, name)
+    await writeFile(path, JSON.stringify({ type: 'object', properties }))
+    return path
+  }
+  const FIELDS_FILE = await file('fields.json', { plan: { type: 'string' }, seats: { type: 'number' } })
+  const reserved = await file('reserved.json', { name: { type: 'string' } })
+  const missing = 'DATABASE_URL must be a path in a directory that exists: create the directory first'
+  for (const [env, ...problems] of [
+    [{ FIELDS_FILE, FILTERABLE_FIELDS: 'plam' }, 'FILTERABLE_FIELDS names plam, which is not a field'],
+    [{ FIELDS_FILE, FILTERABLE_FIELDS: 'plan', FOLDED_FIELDS: 'plan' },
+      'FILTERABLE_FIELDS or FOLDED_FIELDS names a field more than once'],
+    [{ FIELDS_FILE, FOLDED_FIELDS: 'plan,plan' }, 'FOLDED_FIELDS names a field more than once'],
+    [{ FIELDS_FILE, FOLDED_FIELDS: 'seats' }, 'seats cannot be in FOLDED_FIELDS: its values are not strings'],
+    [{ FIELDS_FILE, SEARCHABLE_FIELDS: 'plam', UNIQUE_FIELDS: 'badge' },
+      'UNIQUE_FIELDS names badge, which is not a field', 'SEARCHABLE_FIELDS names plam, which is not a field'],
+    [{ FIELDS_FILE: reserved }, 'FIELDS_FILE: name is a member that users have already'],
+    [{ FIELDS_FILE, SCIM_ENABLED: 'true', SCIM_ATTRIBUTES: 'title=plam' },
+      'SCIM_ATTRIBUTES has "title": there is no field plam'],
+    [{ ADMIN_LOGO_FILE: FIELDS_FILE },
+      'ADMIN_LOGO_FILE must be the path of an SVG, PNG, JPEG, WebP or GIF of at most 32 KiB'],
+    [{ DATABASE_URL: `sqlite:${directory}/a.db`, SQLITE_CREATE: 'false' },
+      `DATABASE_URL: there is no database in ${directory}/a.db, and SQLITE_CREATE is false`],
+    [{ DATABASE_URL: `sqlite:${directory}/none/users.db` }, missing],
+    [{ DATABASE_URL: `sqlite:${directory}/data/users.db` }, missing],
+    [{ DATABASE_URL: `sqlite:${FIELDS_FILE}/users.db` }, missing],
+    [{ DATABASE_URL: `lmdb:${directory}/none/users` }, missing]
+  ] as const) {
+    const config = readConfig({ DATABASE_URL: 'memory:', ...env })
+    await t.rejects(buildApp(config, false), {
+      message: `The configuration is wrong:\n${problems.map((each) => `  ${each}`).join('\n')}`
+    })
+  }
+  t.strictSame(await readdir(directory), ['fields.json', 'reserved.json'], 'nothing was created')
+  const config = readConfig({ DATABASE_URL: 'sqlite:x', SQLITE_DRIVER: 'node:sqlite' })
+  const needs = new Error('fastify-users: sqlite(): node:sqlite needs Node.js 22.13 or later')
+  t.strictSame(withVariables(needs, config),
+    new ConfigError(['SQLITE_DRIVER: node:sqlite needs Node.js 22.13 or later']))
+  const other = new Error('fastify-users: something else')
+  t.equal(withVariables(other, config), other)
+})
+
+test('names the host of the database, and nothing of a password', async (t) => {
+  for (const [url, where] of [
+    ['postgres://u:hunter2@db:5432/x', 'DATABASE_URL, which leads to db:5432'],
+    ['mariadb://u:hunter2@db/x', 'DATABASE_URL, which leads to db'],
+    ['postgres://u:12/hunter2@db/x', 'DATABASE_URL'], ['postgres://u:12#hunter2@db/x', 'DATABASE_URL'],
+    ['postgres:///x?host=/run/postgresql', 'DATABASE_URL'], ['sqlite:x', 'DATABASE_URL']
+  ] as const) {
+    const config = readConfig({ DATABASE_URL: url })
+    const cause = new StorageError('unavailable', 'the database cannot be reached or is busy (ECONNREFUSED)')
+    for (const error of [cause, new Error('internal', { cause })]) {
+      t.match(withVariables(error, config), { message: `${where}: ${cause.message}` })
+    }
   }
 })
 

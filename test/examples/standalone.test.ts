@@ -132,6 +132,9 @@ lmdb:<directory> or memory:
 `)
   const unreachable = startService(t, cwd, { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/x' })
   t.equal(await unreachable.exitCode(), 1)
-  t.equal(unreachable.stderr(), 'The service could not start: the database cannot be reached or is busy ' +
-    '(ECONNREFUSED)\n')
+  t.equal(unreachable.stderr(), 'The service could not start: DATABASE_URL, which leads to 127.0.0.1:1: ' +
+    'the database cannot be reached or is busy (ECONNREFUSED)\n')
+  const unheard = startService(t, cwd, { HOST: 'nope.invalid' })
+  t.equal(await unheard.exitCode(), 1)
+  t.match(unheard.stderr(), /^The service could not start: HOST: getaddrinfo E\w+ nope\.invalid\n$/)
 })

@@ -26,9 +26,12 @@ export interface Service {
   exitCode: () => Promise<number | null>
 }
 
-/** Starts the service in a directory. It is killed with the test. */
-export function startService (t: Test, cwd: string, env: Record<string, string> = {}): Service {
-  const child = spawn(...plainNode(SERVER), {
+/** Starts the service in a directory. It is killed with the test. `redirection`: of its output, as in a shell. */
+export function startService (
+  t: Test, cwd: string, env: Record<string, string> = {}, redirection = ''
+): Service {
+  const [node, args] = plainNode(SERVER)
+  const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', node, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], PORT: '0', ...env }
