@@ -11,7 +11,7 @@ import { repositoryOf } from '../lib/storage/repository.ts'
 import type { Storage } from '../lib/storage/storage.ts'
 import { type Bound, callOf, type TenantOptions } from './common.ts'
 import { keyOptions } from '../lib/mount/option-groups.ts'
-import { secretOf } from './environment.ts'
+import { secretOf, variableOf } from './environment.ts'
 import { UsageError } from './failure.ts'
 import { type Output, writeOnce } from './output.ts'
 import type { Cell } from './table.ts'
@@ -24,6 +24,7 @@ export interface KeyOptions {
 const PAGE = 100
 const NO_USES = 'No uses are stored: the key was not used, or the servers do not count uses (option ' +
   'apiKeys.countUses; COUNT_KEY_USES of the standalone service).'
+const PEPPER = 'FASTIFY_USERS_PEPPER'
 
 /** True if a server records events in this storage: then there is one, since the newest always stays. */
 export async function isLogged ({ log }: Storage): Promise<boolean> {
@@ -37,11 +38,11 @@ export async function isLogged ({ log }: Storage): Promise<boolean> {
  */
 export function settingsOf ({ keyPrefix: prefix }: KeyOptions) {
   // The standalone service takes an empty variable for none too.
-  const secret = secretOf('FASTIFY_USERS_PEPPER') ?? ''
+  const secret = secretOf(PEPPER) ?? ''
   const pepper = secret === '' ? undefined : secret.split(',')
   const problems = [
     ['--key-prefix', prefix === undefined ? null : keyOptions.prefix.problem(prefix)],
-    ['FASTIFY_USERS_PEPPER', pepper === undefined ? null : keyOptions.pepper.problem(pepper)]
+    [variableOf(PEPPER), pepper === undefined ? null : keyOptions.pepper.problem(pepper)]
   ].flatMap(([name, problem]) => problem === null ? [] : [`${name} ${problem}`])
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
   return { prefix: keyOptions.prefix.read(prefix), pepper: keyOptions.pepper.read(pepper) }

@@ -39,7 +39,10 @@ function withFiles (env: NodeJS.ProcessEnv, problems: string[]): NodeJS.ProcessE
     if (path === undefined || path === '') continue
     if (env[name] !== undefined) problems.push(`${name} and ${fileVariable(name)} cannot both be set`)
     try {
-      found[name] = readFileSync(path, 'utf8').trim()
+      const text = readFileSync(path, 'utf8').trim()
+      // Without the secret that is missing in it, the service would start with none.
+      if (text === '') problems.push(`${fileVariable(name)} must be the path of a file that is not empty`)
+      else found[name] = text
     } catch {
       problems.push(`${fileVariable(name)} must be the path of a file that can be read`)
     }

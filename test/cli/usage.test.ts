@@ -15,6 +15,8 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
   const directory = await temporaryDirectory(t)
   const { url: database } = await migrated(t)
   const create = (...more: string[]) => ['keys', 'create', '-d', database, ...more]
+  const short = join(directory, 'short')
+  await writeFile(short, 'secret')
   const wrong: Array<[args: string[], message: RegExp, env?: Record<string, string>]> = [
     [['check'], /^name the database: --database <url>, or the environment variable DATABASE_URL\n$/],
     [['check', '--databse=mysql://secret@host/x'], /^error: unknown option '--databse'\nAdd --help/],
@@ -49,6 +51,14 @@ test('refuses a wrong command line, and repeats none of its values', async (t) =
     [['keys', 'list', '-d', database],
       /^FASTIFY_USERS_PEPPER must be a string of at least 32 visible ASCII characters without commas, or a list of /,
       { FASTIFY_USERS_PEPPER: 'secret' }],
+    [['keys', 'list', '-d', database], /^FASTIFY_USERS_PEPPER_FILE must be a string of at least 32 visible ASCII .*\n$/,
+      { FASTIFY_USERS_PEPPER_FILE: short }],
+    [['keys', 'list', '-d', database], /^FASTIFY_USERS_PEPPER_FILE must be the path of a file that is not empty\n$/,
+      { FASTIFY_USERS_PEPPER_FILE: '/dev/null' }],
+    [['keys', 'list'], /^DATABASE_URL_FILE must be the path of a file that is not empty\n$/,
+      { DATABASE_URL_FILE: '/dev/null' }],
+    [['keys', 'list'], /^DATABASE_URL_FILE must be the path of a file that can be read\n$/,
+      { DATABASE_URL_FILE: join(directory, 'none') }],
     [['unheard-of'], /unknown command/]
   ]
   for (const [args, message, env] of wrong) {

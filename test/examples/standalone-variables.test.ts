@@ -167,6 +167,11 @@ test('reads secrets from files', async (t) => {
     problemsOf({ DATABASE_URL_FILE: join(directory, 'none') }),
     ['DATABASE_URL_FILE must be the path of a file that can be read']
   )
+  const empty = join(directory, 'empty')
+  await writeFile(empty, '\n')
+  for (const name of ['DATABASE_URL_FILE', 'API_KEYS_FILE', 'FASTIFY_USERS_PEPPER_FILE']) {
+    t.strictSame(problemsOf({ [name]: empty }), [`${name} must be the path of a file that is not empty`])
+  }
 })
 
 const saidOf = (name: string, ours: string) => [`${name} is not a variable of this service: did you mean ${ours}?`]
