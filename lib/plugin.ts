@@ -14,7 +14,7 @@ import { createConcurrencyLimits } from './http/limits/concurrency-limit.ts'
 import type { Quota } from './http/limits/rate-limit-options.ts'
 import { createRateLimits, createServerLimits, type RateLimits } from './http/limits/rate-limits.ts'
 import { createSecurityLog } from './http/logging/security-log.ts'
-import { callerDecoration, requireFit, warnOfTrust, warnWithoutKeys } from './mount/host.ts'
+import { callerDecoration, requireFit, warnOfKeys, warnOfTrust } from './mount/host.ts'
 import { keepMount } from './mount/mounts.ts'
 import { checkOptions, type UsersOptions } from './mount/options.ts'
 import { ownOperations } from './mount/own-operations.ts'
@@ -98,7 +98,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const parts = { log, repository, fields, verifier, uses, securityLog, membership, opened, guards }
   const services = createServices(host, options, parts)
   if (options.trash !== null) purgeRegularly(host, log, services.users, options.trash)
-  warnWithoutKeys(host, log, services.apiKeys, options)
+  warnOfKeys(host, log, repository, options)
   warnOfTrust(host, log)
   host.decorate(options.decoratorName, services.inProcess)
 

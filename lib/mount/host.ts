@@ -1,8 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { ApiKeysService } from '../api-keys/service.ts'
+import { markOf, pepperMark } from '../api-keys/key-text.ts'
 import { ID_LENGTH } from '../core/ids.ts'
 import { trustProxyOf } from '../http/fastify-internals.ts'
+import type { Repository } from '../storage/repository.ts'
+import { endOf } from '../storage/storage-rules.ts'
 import type { CheckedOptions } from './options.ts'
+
+const NEWEST_KEYS = 100
 
 /** The host's router settings that affect us. Hosts on older versions of Fastify 5 set them at the top level. */
 export function routerSettings (host: FastifyInstance): { maxParamLength: number, useSemicolonDelimiter: boolean } {
@@ -67,19 +71,28 @@ export function proxyWarning (host: FastifyInstance, log: FastifyBaseLogger): (s
   })
 }
 
-/** Warns, once the host is ready, if every request will be refused because there is no key. */
-export function warnWithoutKeys (
+/** Warns, once the host is ready, if every request will be refused because no key can be accepted. */
+export function warnOfKeys (
   host: FastifyInstance,
   log: FastifyBaseLogger,
-  apiKeys: ApiKeysService,
-  { apiKeys: { static: staticKeys }, authenticate, decoratorName }: CheckedOptions
+  { apiKeys }: Repository,
+  { apiKeys: { static: staticKeys, pepper: peppers }, authenticate, decoratorName }: CheckedOptions
 ): void {
-  if (staticKeys.length > 0 || authenticate !== undefined) return
   host.addHook('onReady', async () => {
     // Only for a warning: if the storage fails here, requests will report it.
-    const keys = await apiKeys.list({ limit: 1 }).catch(() => null)
-    if (keys === null || keys.total > 0) return
-    log.warn('there is no API key yet, so every request is refused: create one with ' +
-      `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option apiKeys.static`)
+    const keys = await apiKeys.list({ from: { offset: 0 }, limit: NEWEST_KEYS, order: 'desc' }).catch(() => null)
+    if (keys === null) return
+    if (keys.total === 0) {
+      if (staticKeys.length > 0 || authenticate !== undefined) return
+      log.warn('there is no API key yet, so every request is refused: create one with ' +
+        `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option apiKeys.static`)
+      return
+    }
+    const active = keys.items.filter((key) => Date.now() < endOf(key))
+    const marks = (peppers.length === 0 ? [undefined] : peppers).map(pepperMark)
+    if (active.length === 0 || active.some(({ digest }) => marks.includes(markOf(digest)))) return
+    const problem = peppers.length === 0 ? 'is not set' : 'has none with which they were made'
+    log.warn(`the newest active API keys are refused, because the option apiKeys.pepper ${problem}: set the one that ` +
+      'made them (FASTIFY_USERS_PEPPER of the standalone service)')
   })
 }

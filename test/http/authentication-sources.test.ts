@@ -1,8 +1,9 @@
 // Contract §9: static keys, the option `authenticate`, and hosts whose keys are missing, damaged or unavailable.
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
-import { generateKey } from '../../lib/api-keys/key-text.ts'
+import { digestSecret, generateKey } from '../../lib/api-keys/key-text.ts'
+import users from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -146,6 +147,29 @@ test('refuses every request while there is no key, and logs how to create one', 
   const msg = 'there is no API key yet, so every request is refused: create one with ' +
     'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
   t.match(log.entries().filter(({ level }) => level === 40), [{ msg }])
+})
+
+test('warns of keys that were made with a pepper that it does not have', async (t) => {
+  const said = (problem: string) => 'the newest active API keys are refused, because the option apiKeys.pepper ' +
+    `${problem}: set the one that made them (FASTIFY_USERS_PEPPER of the standalone service)`
+  const [unset, wrong] = [said('is not set'), said('has none with which they were made')]
+  // Their marks differ.
+  const [lost, other] = ['a'.repeat(32), 'c'.repeat(32)]
+  for (const [madeWith, peppers, ...messages] of [
+    [lost, [lost]], [lost, [], unset], [lost, [other], wrong], [lost, [other, lost]],
+    [undefined, [lost], wrong], [undefined, []]
+  ] as const) {
+    const storage = memory()
+    const { start, secret } = generateKey('uk')
+    const record = { ...apiKeyOf(1), start, digest: digestSecret(secret, madeWith), expiresAt: null }
+    const log = captureLog()
+    const app = Fastify({ logger: { stream: log.stream } })
+    t.teardown(() => app.close())
+    await app.register(users, { storage, migrate: true, apiKeys: peppers.length === 0 ? {} : { pepper: peppers } })
+    await addKey(storage, record)
+    await app.ready()
+    t.strictSame(log.entries().filter(({ level }) => level === 40).map(({ msg }) => msg), messages)
+  }
 })
 
 test('starts although the API keys cannot be listed', async (t) => {
