@@ -1,7 +1,7 @@
 import { defaulted, converted, type OptionsOf, readOptions, required } from '../lib/core/option-table.ts'
 import { requireOptional } from '../lib/core/optional-packages.ts'
 import { Type } from '../lib/core/typebox.ts'
-import { openOrLetGo, silentLogger } from './knex/drivers/knex-internals.ts'
+import { openingOf, silentLogger } from './knex/drivers/knex-internals.ts'
 import type { KnexStorage } from './knex/knex-storage.ts'
 import { DEFAULT_PREFIX, prefixOption } from './knex/tables/names.ts'
 import { mysql2Driver, prepareSession } from './knex/mariadb/driver.ts'
@@ -81,7 +81,7 @@ export function mariadb (given: MariadbOptions): KnexStorage {
   const storage = mariadbOnKnex(ownKnex, tablePrefix, limits)
   return {
     ...storage,
-    open: (requirements) => openOrLetGo(ownKnex, () => storage.open(requirements)),
+    open: openingOf(ownKnex, storage.open),
     async close () {
       await storage.close()
       await ownKnex.destroy()

@@ -5,7 +5,7 @@ import { Type } from '../lib/core/typebox.ts'
 import { isStorageError } from '../lib/storage/storage-error.ts'
 import { ofDriver } from './knex/connection/driver-errors.ts'
 import { retryWhileBusy } from './knex/connection/retry-while-busy.ts'
-import { silentLogger } from './knex/drivers/knex-internals.ts'
+import { letGo, silentLogger } from './knex/drivers/knex-internals.ts'
 import { onWatchedFile, openSqliteFile, type SqliteFile } from './knex/connection/sqlite-file.ts'
 import { GROUP_WAIT_MS } from './knex/connection/time-limits.ts'
 import {
@@ -129,5 +129,5 @@ export function sqlite (given: SqliteOptions): KnexStorage {
     const [row] = await ownKnex.raw('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
     return Number(row.bytes)
   }
-  return file === null ? onDriver : onWatchedFile(onDriver, file, bytesOf)
+  return file === null ? onDriver : onWatchedFile(onDriver, file, bytesOf, () => letGo(ownKnex))
 }

@@ -14,13 +14,13 @@ import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { dialectOf } from './dialects/index.ts'
 import {
-  closeBesidePool, connectionsOf, isTransaction, openBesidePool, openOrLetGo, poolOf
+  closeBesidePool, connectionsOf, isTransaction, openBesidePool, openingOf, poolOf
 } from './drivers/knex-internals.ts'
 import { bookkeeping } from './bookkeeping.ts'
 import { type WordSplitter, wordSplitter } from './common-words.ts'
 import { knexEventLog } from './events/event-log.ts'
 import { createNumbering, type Numbering } from './events/numbering.ts'
-import { createDiskRoom, type DiskRoom } from './full-disk.ts'
+import { createRefusedWrites, type RefusedWrites } from './refused-writes.ts'
 import { withProfileOfTables } from './profile-of-tables.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { readRecord } from './schema/recorded-schema.ts'
@@ -80,7 +80,7 @@ interface Shared {
   lists: ReturnType<typeof fieldLists>
   compaction: ReturnType<typeof createCompaction>
   numbering: Numbering
-  disk: DiskRoom
+  refused: RefusedWrites
   splitWords: WordSplitter
 }
 
@@ -88,10 +88,10 @@ interface Shared {
 function rowsOf (
   executor: Executor,
   snapshots: SnapshotReads | null,
-  { names, lists, compaction, numbering, disk, splitWords }: Shared
+  { names, lists, compaction, numbering, refused, splitWords }: Shared
 ): Omit<Storage, 'open' | 'close'> {
   const books = bookkeeping(executor.dialect, names)
-  const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all, disk })
+  const { rewrite, ...rows } = rowsOn(executor, names, { lists, books, compaction, numberAll: numbering.all, refused })
   const findById = userLookup(executor, names, ['id'])
   return {
     name: executor.dialect.name,
@@ -119,9 +119,9 @@ function storageOf (
   const concurrency = Math.max(CONCURRENCY_MIN, CONCURRENCY_PER_CONNECTION * poolOf(knex).pool.max)
   const lists = fieldLists(names)
   const numbering = createNumbering(pool, names)
-  const disk = createDiskRoom()
+  const refused = createRefusedWrites()
   const splitWords = wordSplitter(names)
-  const shared = { names, lists, compaction, numbering, disk, splitWords }
+  const shared = { names, lists, compaction, numbering, refused, splitWords }
 
   // A trial has a list of words of its own: its tables may be rolled back.
   const tryAll = (on: Query) => {
@@ -187,7 +187,7 @@ function storageOf (
     warnings: durabilityWarnings(pool),
     async isReadOnly () {
       const { isReadOnly } = pool.dialect
-      return disk.isFull() || (isReadOnly !== null && (await pool.query(isReadOnly)).length > 0)
+      return refused.areRefused() || (isReadOnly !== null && (await pool.query(isReadOnly)).length > 0)
     },
     upkeep: removeWords,
     ...(standbys !== null && { standbys })
@@ -227,7 +227,7 @@ export function storageOnOwnKnex (
   return {
     ...storage,
     ...(listener !== null && { watch: listener.watch }),
-    open: (requirements) => openOrLetGo(knex, () => storage.open(requirements)),
+    open: openingOf(knex, storage.open),
     async close () {
       await listener?.close()
       await storage.close()

@@ -5,13 +5,16 @@ import { syncBuiltinESMExports } from 'node:module'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
+import { onWatchedFile, openSqliteFile } from '../../adapters/knex/connection/sqlite-file.ts'
+import { letGo } from '../../adapters/knex/drivers/knex-internals.ts'
+import { storageOnOwnKnex } from '../../adapters/knex/storage.ts'
 import { sqlite, type SqliteDriver } from '../../adapters/sqlite.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { everyone, keysOf, rename as renaming, userOf, webhookOf } from '../helpers/records.ts'
-import { sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
+import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
@@ -223,4 +226,19 @@ test('the log says whether the store is new', async (t) => {
   }
   t.match(await logged(), /keeps its users in sqlite \([^)]+\), a new store without users and keys"/)
   t.match(await logged(), /keeps its users in sqlite \([^)]+\)"/)
+})
+
+test('a connection that can only read is given up, and the next one may write', async (t) => {
+  const filename = join(await temporaryDirectory(t), 'users.db')
+  const host = sqliteHost(filename, { driver: sqliteDriver })
+  const file = openSqliteFile(filename, { create: true })
+  const onHost = storageOnOwnKnex(host, {}, {})
+  const storage = await migrated(t, onWatchedFile(onHost, file, async () => 1, () => letGo(host)))
+  t.notOk(await storage.server.isReadOnly())
+  // As that of a file that could not be written when it was opened.
+  await host.raw('pragma query_only = on')
+  await t.rejects(addUser(storage, userOf(1)), { code: 'unavailable', message: /can't write the database file/ })
+  t.ok(await storage.server.isReadOnly())
+  await addUser(storage, userOf(1))
+  t.notOk(await storage.server.isReadOnly())
 })

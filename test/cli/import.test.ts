@@ -120,7 +120,8 @@ test('an import that fails says how many users it has imported, and how to go on
     out: /^line 1: created: usr_\w{26}\n$/,
     err: 'Stopped after line 1: created 1, updated 0, skipped 0, refused 0. ' +
       'To go on, run it again with --on-conflict skip.\n' +
-      'the database file was deleted or replaced: restart to open the new one\n'
+      'the database file was deleted or replaced: to open one that is in its place, stop the process, delete the ' +
+      '-wal and -shm of the old one, and start it again\n'
   })
 })
 

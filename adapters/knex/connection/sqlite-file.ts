@@ -131,20 +131,27 @@ export function openSqliteFile (filename: string, { create }: { create: boolean 
         setImmediate(() => { isChecked = false })
         return
       }
-      throw new StorageError('unavailable', 'the database file was deleted or replaced: restart to open the new one')
+      throw new StorageError('unavailable', 'the database file was deleted or replaced: to open one that is in its ' +
+        'place, stop the process, delete the -wal and -shm of the old one, and start it again')
     }
   }
 }
 
-/** Wraps the store so that it does not acknowledge a write to a file that was deleted or replaced. */
+/**
+ * Wraps the store so that it does not acknowledge a write to a file that was deleted or replaced. `reopen`: closes the
+ * connection, so that the next one is opened anew.
+ */
 export function onWatchedFile<Store extends Storage> (
-  storage: Store, { path, requireSame }: SqliteFile, bytesOf: BytesOf
+  storage: Store, { path, requireSame }: SqliteFile, bytesOf: BytesOf, reopen: () => void
 ): Store {
   /** Fails after the work if the file was replaced in the meantime. Errors name the file. */
   async function acknowledged<Value> (isWrite: boolean, work: () => Promise<Value>): Promise<Value> {
     const result = await work().catch(async (error) => {
+      const isReadOnly = isStorageError(error) && error.driverCode?.startsWith('SQLITE_READONLY') === true
       // SQLite calls a file damaged that was cut.
-      if (isStorageError(error) && error.code === 'fault') await requireSame(false, bytesOf)
+      if (isReadOnly || (isStorageError(error) && error.code === 'fault')) await requireSame(false, bytesOf)
+      // A connection that was opened when the file could only be read can never write.
+      if (isReadOnly) reopen()
       throw withPath(error, path)
     })
     await requireSame(isWrite, bytesOf)

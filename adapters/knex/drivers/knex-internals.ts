@@ -84,20 +84,32 @@ export function discard (connection: unknown): void {
 // The pool looks for idle connections every second.
 const LET_GO_MS = 3000
 
+/** Closes the connections of a pool of our own as soon as they are free. It opens others when it is asked again. */
+export function letGo (knex: Knex): void {
+  const { pool }: Partial<Pool> = poolOf(knex)
+  // It was destroyed, or is letting go already.
+  if (pool === undefined || pool.idleTimeoutMillis === 0) return
+  const { min, idleTimeoutMillis } = pool
+  Object.assign(pool, { min: 0, idleTimeoutMillis: 0 })
+  pool.check()
+  setTimeout(() => Object.assign(pool, { min, idleTimeoutMillis }), LET_GO_MS).unref()
+}
+
 /**
- * Opens a storage on a pool of our own. If it fails, its connections are closed as soon as they are free: they would
- * keep a process alive whose host nobody closes. The pool opens others when it is asked again.
+ * Makes the opening of a storage on a pool of our own. If the first one fails, the connections are closed: they would
+ * keep a process alive whose host nobody closes.
  */
-export async function openOrLetGo<Opened> (knex: Knex, open: () => Promise<Opened>): Promise<Opened> {
-  try {
-    return await open()
-  } catch (error) {
-    const { pool } = poolOf(knex)
-    const { min, idleTimeoutMillis } = pool
-    Object.assign(pool, { min: 0, idleTimeoutMillis: 0 })
-    pool.check()
-    setTimeout(() => Object.assign(pool, { min, idleTimeoutMillis }), LET_GO_MS).unref()
-    throw error
+export function openingOf<Asked, Opened> (knex: Knex, open: (asked?: Asked) => Promise<Opened>) {
+  let wasOpen = false
+  return async (asked?: Asked): Promise<Opened> => {
+    try {
+      const opened = await open(asked)
+      wasOpen = true
+      return opened
+    } catch (error) {
+      if (!wasOpen) letGo(knex)
+      throw error
+    }
   }
 }
 

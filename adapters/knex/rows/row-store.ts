@@ -4,7 +4,7 @@ import { isLost, isOtherList, isOwnReference } from '../connection/driver-errors
 import type { Executor } from '../connection/executor.ts'
 import type { Compaction } from '../counting/hand-counting.ts'
 import type { Bookkeeping } from '../bookkeeping.ts'
-import type { DiskRoom } from '../full-disk.ts'
+import type { RefusedWrites } from '../refused-writes.ts'
 import type { FieldLists } from '../schema/word-list.ts'
 import type { Names } from '../tables/names.ts'
 import { isTaken, planning, rowLanes } from './lanes.ts'
@@ -20,7 +20,7 @@ export interface RowParts {
   compaction: Compaction
   /** Gives committed events their positions. */
   numberAll: () => Promise<void>
-  disk: DiskRoom
+  refused: RefusedWrites
 }
 
 // Of more units in one call, the last ones would wait longer than a write may.
@@ -31,7 +31,7 @@ const CHANGED: Outcome = { code: 'changed', at: 0 }
 
 /** What the rows of an executor are written and found by. */
 export function rowsOn (
-  executor: Executor, names: Names, { lists, books, compaction, numberAll, disk }: RowParts
+  executor: Executor, names: Names, { lists, books, compaction, numberAll, refused }: RowParts
 ): Pick<Storage, 'commit' | 'find' | 'list'> & { rewrite: Storage['log']['rewrite'] } {
   const { dialect, query, transaction, joined } = executor
   const { words, unique } = lists
@@ -98,7 +98,7 @@ export function rowsOn (
   }
 
   async function afterError (unit: Unit, error: unknown): Promise<Outcome> {
-    disk.note(error)
+    refused.note(error)
     if (isOtherList(error) && !joined) {
       await words.read(query)
       return commitOnce(unit)
@@ -117,7 +117,7 @@ export function rowsOn (
 
   function commitUnit (unit: Unit): Promise<Outcome> {
     return commitOnce(unit).then((outcome) => {
-      disk.note(null)
+      refused.note(null)
       return outcome.code === 'taken' ? judged(unit, outcome) : outcome
     }, (error) => afterError(unit, error))
   }
