@@ -101,6 +101,8 @@ export function Shell () {
   const { capabilities: { caller, offers }, can } = useSession()
   const route = useRoute((question) => window.confirm(question ?? say('page.unsaved')))
   const sections = useSections()
+  // Users come first, whatever a key may do.
+  const shown = sections.filter(({ key, scope }) => key === 'users' || can(scope))
   const heading = useRef<HTMLHeadingElement>(null)
   const place = placeOf(route)
   const { tenant } = route
@@ -114,7 +116,7 @@ export function Shell () {
     : say(isNew ? 'user.newTitle' : isDeleted ? 'deleted.title' : isUser ? 'user.title' : section.title)
 
   const views = [
-    ...sections.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) })),
+    ...shown.map(({ key, title }) => ({ href: hrefOf([key]), label: say(title) })),
     ...offers.trash && can('users:delete') ? [{ href: hrefOf(['users', 'deleted']), label: say('deleted.title') }] : []
   ]
   const isList = section?.key === 'users' && !isUser
@@ -155,7 +157,7 @@ export function Shell () {
         <header class='top'>
           <Brand />
           <nav aria-label={say('page.sections')}>
-            {sections.map(({ key, title }) => (
+            {shown.map(({ key, title }) => (
               <a
                 key={key}
                 href={hrefOf([key], undefined, isElsewhere ? null : tenant)}

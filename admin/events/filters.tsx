@@ -11,7 +11,7 @@ const NAMES = ['type', 'subject', 'actor', 'since', 'until'] as const
 /** The types to choose from. */
 export const TYPES = [
   'user.*', 'user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.deleted', 'user.restored',
-  'user.purged', 'api_key.*', 'webhook.*'
+  'user.purged', 'api_key.*', 'group.*', 'webhook.*'
 ]
 
 /** What the log is narrowed by, as the API names it. */

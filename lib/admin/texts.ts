@@ -30,7 +30,7 @@ export const english = {
   'page.shortcuts': 'Keyboard shortcuts: / searches, e edits, s suspends and d deletes the selected users',
   'page.never': 'never',
   'page.required': 'required',
-  'page.missingScope': 'Some actions are hidden, because your key lacks the scope {scope}.',
+  'page.missingScope': 'Some of this is hidden, because your key lacks the scope {scope}.',
 
   'signIn.title': 'Sign in',
   'signIn.key': 'API key',

@@ -141,7 +141,7 @@ for (const { days, lifetimes, chosen } of [
 pageTest('a key that may not create others is offered nothing of it', async (t) => {
   const { enter } = await adminHost(t)
   const page = await enter('#/api-keys', { scopes: ['users:read', 'keys:read'] })
-  await page.getByText('Some actions are hidden, because your key lacks the scope keys:write.').waitFor()
+  await page.getByText('Some of this is hidden, because your key lacks the scope keys:write.').waitFor()
   t.equal(await page.getByRole('button', { name: /New API key|Rotate|Revoke/ }).count(), 0)
 })
 
