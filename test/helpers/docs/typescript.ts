@@ -83,7 +83,9 @@ function modulesOf (blocks: readonly Block[]): Module[] {
 /** Which modules with `declare module` this one sees: itself, or those that it imports. */
 function augmentationsOf ({ path, text }: Module, modules: readonly Module[]): string {
   const specifiers = [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, specifier = '']) => specifier)
-  const paths = [path, ...specifiers.map((specifier) => posix.join(posix.dirname(path), specifier))]
+  // An import may name the JavaScript that a module becomes.
+  const imported = specifiers.map((specifier) => posix.join(posix.dirname(path), specifier.replace(/\.js$/, '.ts')))
+  const paths = [path, ...imported]
   const seen = modules.filter((each) => paths.includes(each.path) && each.text.includes('declare module'))
   // What hosts add to Fastify's own types has a name for each, so they do not meet in one program.
   const isOfFastify = seen.length > 0 && seen.every((each) => !each.text.includes("declare module 'fastify-users"))
