@@ -1,4 +1,4 @@
-import type { DeliveryRecord, WebhookRecord } from '../storage/storage.ts'
+import type { DeliveryAttempt, DeliveryRecord, WebhookRecord } from '../storage/storage.ts'
 import { EXPIRED } from './deliver.ts'
 import type { Answer } from './send.ts'
 
@@ -77,6 +77,13 @@ function later (a: string | null, b: string): string {
   return a !== null && a > b ? a : b
 }
 
+/** An attempt as it is stored. `at`: when it began. */
+export function attemptOf ({ status, error, milliseconds, response }: Answer, at: string): DeliveryAttempt {
+  // The answer to a success says nothing that somebody would mend, and may repeat what was sent of a person.
+  const kept = isSuccess(status) || response === undefined ? {} : { response }
+  return { at, status, milliseconds, error, ...kept }
+}
+
 /**
  * Judges an attempt. `random`: from 0 to 1. A delivery that got 410 stays pending, so that it can be retried once
  * its webhook is enabled again.
@@ -84,13 +91,12 @@ function later (a: string | null, b: string): string {
 export function outcomeOf (
   webhook: WebhookRecord,
   before: DeliveryRecord,
-  { status, error, milliseconds, retryAfter, response }: Answer,
+  answer: Answer,
   now: number,
   random: number
 ): Outcome {
-  // The answer to a success says nothing that somebody would mend, and may repeat what was sent of a person.
-  const kept = isSuccess(status) || response === undefined ? {} : { response }
-  const attempt = { at: iso(now - milliseconds), status, milliseconds, error, ...kept }
+  const { status, error, milliseconds, retryAfter } = answer
+  const attempt = attemptOf(answer, iso(now - milliseconds))
   const delivery = { ...before, attempts: [...before.attempts, attempt].slice(-ATTEMPTS_KEPT) }
   if (isSuccess(status)) return succeeded(webhook, delivery)
   // The event is no longer kept: nothing was sent, and nothing can be sent.

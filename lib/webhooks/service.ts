@@ -15,7 +15,7 @@ import { grantTypes, requireReadable } from './grants.ts'
 import {
   checkReplay, checkSecretRotation, checkWebhookInput, checkWebhookPatch, type ReplayStart, webhookQueryChecks
 } from './rules.ts'
-import { isSuccess } from './schedule.ts'
+import { attemptOf, isSuccess } from './schedule.ts'
 import { NOT_TRIED } from './send.ts'
 import { currentSecrets, newSecret } from './signature.ts'
 import { type Targets, tooManyNames } from './targets.ts'
@@ -182,12 +182,12 @@ export function createWebhooksService (options: WebhooksServiceOptions) {
         testEvent: event,
         createdAt: iso()
       }
-      const { status, error, milliseconds } = await gate(call.caller, () => deliver(webhook, delivery, closing))
-      if (error === NOT_TRIED) throw tooManyNames()
+      const answer = await gate(call.caller, () => deliver(webhook, delivery, closing))
+      if (answer.error === NOT_TRIED) throw tooManyNames()
       const done: DeliveryRecord = {
         ...delivery,
-        status: isSuccess(status) ? 'succeeded' : 'failed',
-        attempts: [{ at: delivery.createdAt, status, milliseconds, error }]
+        status: isSuccess(answer.status) ? 'succeeded' : 'failed',
+        attempts: [attemptOf(answer, delivery.createdAt)]
       }
       if (await change(id, null, () => ({ deliveries: [done] }), call) === null) throw notFound()
       return toDelivery(done)

@@ -175,9 +175,9 @@ test('a test event is sent once, also to a webhook that is disabled', async (t) 
   t.match(sent.event, { id: response.json().event, type: 'webhook.test', data: { id } })
   t.strictSame((await app.users.events.list({ type: 'webhook.*' })).data, [])
 
-  receiver.answer = (reply) => { reply.writeHead(500).end() }
+  receiver.answer = (reply) => { reply.writeHead(500).end('out of order') }
   const failed = (await call('POST', `/webhooks/${id}/test`)).json()
-  t.match(failed, { status: 'failed', attempts: [{ status: 500 }] })
+  t.match(failed, { status: 'failed', attempts: [{ status: 500, response: 'out of order' }] })
   const list = await call('GET', `/webhooks/${id}/deliveries?limit=1`)
   t.strictSame(list.json(), { data: [failed], meta: { page: 1, limit: 1, total: 2 } })
   t.match(list.headers['link'], `</v1/webhooks/${id}/deliveries?limit=1&page=2>; rel="next"`)
