@@ -83,8 +83,8 @@ function withoutTenant (record: UserRecord): UserRecord {
 }
 
 /**
- * Shows users with the host's declared fields, as they are stored. The first user that does not match the schema is
- * logged: it was stored under another one.
+ * Shows users with the host's declared fields, as they are stored. The first user whose declared fields do not match
+ * the schema is logged: it was stored under another one.
  */
 export function createPresenter (fields: HostFields | null, log: Log, showsTenant: boolean): Presenter {
   if (fields === null) return presenterOf(plainUser, () => ({}), showsTenant)
@@ -92,12 +92,13 @@ export function createPresenter (fields: HostFields | null, log: Log, showsTenan
   let warned = false
 
   function declared ({ id, fields: stored }: UserRecord): JsonObject {
-    if (!warned && !matches(stored)) {
+    const own = onlyDeclared(stored)
+    if (!warned && !matches(own)) {
       warned = true
       log.warn({ userId: id }, 'a stored user does not match the option fields, and is served as stored; ' +
         'further users who do not match are not logged')
     }
-    return onlyDeclared(stored)
+    return own
   }
 
   function onlyDeclared (stored: JsonObject): JsonObject {

@@ -51,6 +51,14 @@ test('a mount with newer fields serves older users as stored, and logs the first
   t.equal(lines.length, 1, 'logged once')
   t.notMatch(log.text(), 'Oslo')
 
+  const fewer = captureLog()
+  const { seats, ...kept } = fields.properties
+  const other = Fastify({ logger: { stream: fewer.stream } })
+  t.teardown(() => other.close())
+  await other.register(users, { storage: shared, fields: { schema: Type.Object(kept) } })
+  t.notOk('seats' in await other.users.get(id))
+  t.notMatch(fewer.text(), 'does not match', 'a field that was removed is no mismatch')
+
   const update = (patch: object) => app.users.update(id, withoutType(patch))
   t.match(await update({ team: 'blue' }), { team: 'blue', plan: 'pro' }, 'a patch checks only what it changes')
   const short = { pointer: '/address/city', code: 'too_short' }
