@@ -4,7 +4,7 @@ import { UsersError } from '../core/errors.ts'
 import { isGroupId, isUserId, newId } from '../core/ids.ts'
 import { type ListedPage, type PageSize, readPage } from '../core/paging.ts'
 import { searchKey } from '../core/search-key.ts'
-import { tenantRequired } from '../core/tenant.ts'
+import { splitTenant } from '../core/tenant.ts'
 import type { GroupOutcome, GroupWrite, MembersAsked } from '../storage/group-loop.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
 import type { Repository } from '../storage/repository.ts'
@@ -166,8 +166,8 @@ export function createGroupsService (options: GroupsServiceOptions) {
       input: unknown, call: GroupCall = FROM_PROCESS, members: readonly string[] = []
     ): Promise<{ group: GroupRecord, isFirst: boolean }> {
       const { context, priorFaults, tenant, claim = unclaimed } = call
-      const ofNone = tenants && tenant === undefined ? [tenantRequired({ pointer: '/tenant' })] : []
-      const { name, externalId } = checkGroupInput(input, [...priorFaults, ...ofNone])
+      const { body, faults } = splitTenant(input, tenants, tenant)
+      const { name, externalId } = checkGroupInput(body, [...priorFaults, ...faults])
       const { note: id, isFirst } = await claim(['group', input], newId('grp'))
       const known = isFirst ? null : await fromStorage(() => groups.find(id, tenant))
       if (known !== null) return { group: known, isFirst: false }

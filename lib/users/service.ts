@@ -4,7 +4,7 @@ import type { Fault } from '../core/fault.ts'
 import { isUserId } from '../core/ids.ts'
 import type { Repository } from '../storage/repository.ts'
 import type { MakeEvent } from '../storage/recorded-events.ts'
-import { tenantRequired } from '../core/tenant.ts'
+import { splitTenant } from '../core/tenant.ts'
 import { partsOf } from '../core/parts.ts'
 import type { ListedPage, PageSize } from '../core/paging.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -108,9 +108,9 @@ export function createUsersService (options: UsersServiceOptions) {
     call: KeyedCall = FROM_PROCESS
   ): Promise<Creation> {
     const { ownerOf, context, priorFaults, tenant } = call
-    const checked = checkCreate(input, fields)
-    const ofNone = tenants && tenant === undefined ? [tenantRequired({ pointer: '/tenant' })] : []
-    throwFaults([...priorFaults, ...createOptionsFaults(options), ...ofNone], checked)
+    const { body, faults: ofTenant } = splitTenant(input, tenants, tenant)
+    const checked = checkCreate(body, fields)
+    throwFaults([...priorFaults, ...createOptionsFaults(options), ...ofTenant], checked)
     const { idempotencyKey } = options
     const { user, keys } = newUserOf(checked)
     const idempotency = idempotencyKey === undefined

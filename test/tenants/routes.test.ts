@@ -223,6 +223,12 @@ test('in process a user of no tenant is refused as over HTTP', async (t) => {
   const ann = { name: 'Ann', email: 'ann@example.org' }
   const required = (place: object) => ({ code: 'validation_failed', errors: [{ ...place, code: 'required' }] })
   await t.rejects(app.users.create(ann), required({ pointer: '/tenant' }))
+  const named = /the call names the tenant, as app\.users\.tenant\(name\)\.create\(\) does/
+  for (const { create } of [app.users, app.users.tenant('acme')]) {
+    const error = await create(withoutType({ ...ann, tenant: 'acme' })).catch((thrown) => thrown)
+    t.match(error, { errors: [{ pointer: '/tenant', code: 'unknown', detail: named }] })
+    t.equal(error.errors.length, 1)
+  }
   await t.rejects(app.users.batch([{ op: 'create', body: ann }]), required({ parameter: 'tenant' }))
   t.match(await app.users.import([ann, { ...ann, tenant: 'acme' }, { ...ann, tenant: 'beta' }]),
     { created: 2, refused: 1 })
