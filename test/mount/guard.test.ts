@@ -204,6 +204,9 @@ test('the member of requests has a name that the host can choose, and is there f
   app.decorateRequest('caller', null)
   await app.register(fastifyUsers, { storage: memory() })
   t.throws(() => app.users.guard(), { message: /request\.caller already exists: set another name .* callerName/ })
+  t.throws(() => Reflect.apply(app.users.guard, null, [{ raw: {} }, {}, () => {}]), {
+    name: 'TypeError', message: "fastify-users: guard() takes names of scopes: write app.users.guard('orders:read')"
+  })
   const { app: free } = await host(t)
   t.equal(free.hasRequestDecorator('caller'), true)
   const bare = Fastify()

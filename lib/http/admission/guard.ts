@@ -112,11 +112,15 @@ export function createGuards (parts: GuardParts): Guards {
     return isTenant(tenant) ? tenant : notFound()
   }
 
-  function accessOf (scopes: readonly Scope[]): AccessOf {
+  /** `usage`: how names of scopes are given, for what is none, such as the request of a hook. */
+  function accessOf (scopes: readonly Scope[], usage: string): AccessOf {
+    if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string')) {
+      throw new TypeError(`fastify-users: ${usage}`)
+    }
     for (const scope of scopes) {
       if (known.includes(scope)) continue
-      throw new TypeError(`fastify-users: ${JSON.stringify(scope)} is not a scope of this mount: its own are ` +
-        `${known.join(', ')}; name yours in the option apiKeys.scopes`)
+      throw new TypeError(`fastify-users: ${JSON.stringify(scope)} is not a scope that keys of this mount can have: ` +
+        `they can have ${known.join(', ')}; name yours in the option apiKeys.scopes`)
     }
     const access = { scopes, accepts: [] }
     return (request) => {
@@ -139,7 +143,7 @@ export function createGuards (parts: GuardParts): Guards {
 
   return {
     guard (scopes) {
-      const access = accessOf(scopes)
+      const access = accessOf(scopes, "guard() takes names of scopes: write app.users.guard('orders:read')")
       decorate(callerName)
       const hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => settle(
         (error) => {
@@ -153,9 +157,11 @@ export function createGuards (parts: GuardParts): Guards {
     },
 
     async verify (given, { scopes = [], address = '' }, tenant) {
-      const access = accessOf(scopes)
-      const request = typeof given === 'string' ? requestOf(given, address, log) : given
-      const { admit, isAdmitted, recheck, securityLog } = typeof given === 'string' ? textAdmission : admission
+      const access = accessOf(scopes, "verify() takes names of scopes: write { scopes: ['orders:read'] }")
+      const isRequest = typeof given === 'object' && given !== null
+      // What is neither, such as the undefined of a header that was not sent, is no key.
+      const request = isRequest ? given : requestOf(typeof given === 'string' ? given : '', address, log)
+      const { admit, isAdmitted, recheck, securityLog } = isRequest ? admission : textAdmission
       try {
         if (isAdmitted(request)) await recheck(request)
         await admit(request, UNANSWERED, access)
