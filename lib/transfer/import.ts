@@ -73,7 +73,7 @@ export interface ImportParts extends ImportStoreParts {
 export function createImports (parts: ImportParts) {
   const { fields, repository, tenants: named, hasTrash, scopeOf } = parts
   const schema = fields?.schema ?? NO_FIELDS
-  // A field of the host's may have the name too.
+  // On the command line, which does not know the option groups, a field of the host's may have the name.
   const hasGroups = parts.hasGroups && fields?.has(GROUPS) !== true
   const declared = importParameters(schema, named !== 'none', hasGroups)
   const table = tableColumns(schema, named !== 'none', hasGroups)

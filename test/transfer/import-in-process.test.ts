@@ -51,6 +51,11 @@ test('in process: wrong options, sources that fail, callers that have enough', a
   for (const none of [null, 5, { length: 0 }]) {
     await t.rejects(app.users.import(untyped(none)), { name: 'TypeError', message: /takes an iterable of users/ })
   }
+  for (const [source, format] of [['users.ndjson'], ['users.csv', 'csv'], [Buffer.from('{}'), 'ndjson']] as const) {
+    await t.rejects(app.users.import(source, { ...format !== undefined && { format } }), {
+      name: 'TypeError', message: /for a file pass createReadStream\(path\) and its format/
+    })
+  }
   const failing = async function * () {
     yield { name: 'A', email: 'a@example.org' }
     throw new Error('the source failed')
