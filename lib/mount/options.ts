@@ -142,6 +142,8 @@ function problemsBetween (options: UsersOptions): string[] {
   const store = options.limits?.counters?.store
   const problems: Array<[boolean, string]> = [
     [hasTwice(options.apiKeys?.static ?? []), 'apiKeys.static must not name a key twice'],
+    [options.apiKeys !== undefined && 'pepper' in options.apiKeys && options.apiKeys.pepper === undefined,
+      'apiKeys.pepper is undefined, as an environment variable is that is not set: give it a value, or leave it out'],
     [hasUndefined(options.apiKeys?.static ?? []),
       'apiKeys.static has a key with a member that is undefined: give it a value, or leave it out'],
     [options.tenants === true && (options.apiKeys?.static ?? []).some((key) =>

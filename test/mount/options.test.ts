@@ -101,7 +101,7 @@ test('accepts values up to their bounds, and none beyond them', (t) => {
   refuses('apiKeys.pepper', [], [key, 'short'], Array.from({ length: 9 }, () => key))
   // FASTIFY_USERS_PEPPER of the command line could not hold these.
   refuses('apiKeys.pepper', `${key},${other}`, [key, `${other},`], `${key}\n`, ` ${key}`, `${key} ${other}`)
-  refuses('apiKeys.pepper', `${key}é`, `${key}\0`)
+  refuses('apiKeys.pepper', `${key}é`, `${key}\0`, undefined)
   accepts('limits.inFlight', 1)
   accepts('apiKeys', {})
   refuses('apiKeys', [], 'x', null, true)
