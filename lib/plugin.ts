@@ -33,7 +33,7 @@ const plugin: FastifyPluginAsync<UsersOptions> = async (host, given) => {
   const repository = repositoryOf(options.storage)
   const { server } = options.storage
   const { apiKeys, limits: { inFlight = server?.concurrency ?? Infinity } } = options
-  const members = options.tenants ? [...RESERVED_NAMES, 'tenant'] : RESERVED_NAMES
+  const members = [...RESERVED_NAMES, ...options.tenants ? ['tenant'] : [], ...options.groups ? ['groups'] : []]
   const reserved = { members, parameters: LIST_PARAMETERS }
   const fields = options.fields === undefined ? null : await createHostFields(options.fields, reserved)
   requireFit(host, options)

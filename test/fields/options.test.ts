@@ -7,7 +7,7 @@ import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { fields, withoutType } from '../helpers/fields.ts'
 
-type Row = [schema: unknown, message: RegExp, more?: object]
+type Row = [schema: unknown, message: RegExp, more?: object, options?: object]
 
 const transformed = (schema: TSchema) => Type.Transform(schema).Decode((text) => text).Encode((text) => text)
 const codec = Type1.Codec(Type1.String()).Decode((text) => text).Encode((text) => text)
@@ -48,6 +48,8 @@ const rows: Row[] = [
   ].map((name): Row => [
     Type.Object({ [name]: Type.String() }), new RegExp(`${name} is a member that users have already`)
   ]),
+  [Type.Object({ groups: Type.String() }), /groups is a member that users have already/, {}, { groups: true }],
+  [Type.Object({ tenant: Type.String() }), /tenant is a member that users have already/, {}, { tenants: true }],
   [Type.Object({ '': Type.String() }), /a field must have a name/],
   [Type.Object({ team: Type.Ref('Team') }), /team refers to another schema/],
   [Type.Object({ team: Type.Object({ lead: Type.Array(Type.Ref('Team')) }) }), /team refers to another schema/],
@@ -73,11 +75,11 @@ const rows: Row[] = [
 ]
 
 test('refuses wrong schemas of fields, and filters that cannot work, with the reason', async (t) => {
-  for (const [schema, message, more] of rows) {
+  for (const [schema, message, more, options] of rows) {
     const app = Fastify()
     t.teardown(() => app.close())
     const given = { ...(schema !== undefined && { schema }), ...more }
-    const registering = async () => app.register(users, withoutType({ storage: memory(), fields: given }))
+    const registering = async () => app.register(users, withoutType({ storage: memory(), fields: given, ...options }))
     await t.rejects(registering, { name: 'TypeError', message })
   }
 })
