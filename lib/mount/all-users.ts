@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../api-keys/scopes.ts'
-import { IN_PROCESS } from '../core/context.ts'
+import { type Context, IN_PROCESS } from '../core/context.ts'
 import { type ListMeta, listMeta, type PagingQuery } from '../core/paging.ts'
 import type { Guard, Guards } from '../http/admission/guard.ts'
 import { contextOf } from '../http/caller.ts'
@@ -9,7 +9,7 @@ import type { TenantAssignment } from '../storage/tenant-assignment.ts'
 import type { UserFields } from '../users/types.ts'
 import type { Tenant } from '../operations/tenants.ts'
 import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
-import type { TenantUsers } from './in-process.ts'
+import type { TenantUsers, TransactionLike, UserMethods } from './in-process.ts'
 import type { AssignOptions } from './tenant-assignment.ts'
 import { requireTenants, type Tenants } from './tenants.ts'
 
@@ -44,7 +44,15 @@ export interface Users<Fields = UserFields> extends TenantUsers<Fields> {
    * @throws TypeError for a request that no route, guard or verification of this mount has let in
    */
   for (request: FastifyRequest): TenantUsers<Fields>
+  using (transaction: TransactionLike): UsersInTransaction<Fields>
   as (actor: ActingAs, options?: ActingOptions): Users<Fields>
+}
+
+/** `app.users` in a transaction. */
+export interface UsersInTransaction<Fields = UserFields> extends UserMethods<Fields> {
+  /** The same for one tenant. @throws as `app.users.tenant()` does */
+  tenant (name: string): UserMethods<Fields>
+  as (actor: ActingAs, options?: ActingOptions): UsersInTransaction<Fields>
 }
 
 /** The tenants, in process. */
@@ -82,21 +90,35 @@ export interface UsersParts {
   guards: Pick<Guards, 'guard' | 'scopeOf'>
 }
 
+type ScopedParts = Pick<UsersParts, 'usersIn' | 'tenants'>
+
+/** What belongs to one tenant. */
+function usersOf ({ usersIn, tenants }: ScopedParts, tenant: string, context: Context): TenantUsers {
+  const all: Tenants = requireTenants(tenants)
+  all.requireName(tenant)
+  return usersIn({ tenant, context })
+}
+
+function usersUsing (parts: ScopedParts, transaction: TransactionLike, context: Context): UsersInTransaction {
+  return Object.freeze({
+    ...parts.usersIn({ context }).using(transaction),
+    tenant: (name: string) => usersOf(parts, name, context).using(transaction),
+    as: (actor: ActingAs, options?: ActingOptions) => usersUsing(parts, transaction, contextAs(actor, options))
+  })
+}
+
 /** Makes `app.users`. `context`: who makes changes by it. */
 export function createUsers (parts: UsersParts, context = IN_PROCESS): Users {
   const { usersIn, tenants, opened, guards } = parts
   const some = (): Tenants => requireTenants(tenants)
   return Object.freeze({
     ...usersIn({ context }),
+    using: (transaction: TransactionLike) => usersUsing(parts, transaction, context),
     ready: () => opened,
     as: (actor: ActingAs, options?: ActingOptions) => createUsers(parts, contextAs(actor, options)),
     guard: (...scopes: readonly Scope[]) => guards.guard(scopes),
     for: (request: FastifyRequest) => usersIn({ ...guards.scopeOf(request), context: contextOf(request) }),
-    tenant (name: string) {
-      const all: Tenants = some()
-      all.requireName(name)
-      return usersIn({ tenant: name, context })
-    },
+    tenant: (name: string) => usersOf(parts, name, context),
     tenants: Object.freeze({
       async list (query: PagingQuery = {}) {
         const page = await some().list({ ...query })

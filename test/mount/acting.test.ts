@@ -86,6 +86,9 @@ test('an actor, a tenant and a transaction may come in any order', async (t) => 
     ['tenant as using', (work) => knex.transaction((trx) => work(users.tenant('acme').as(JO).using(trx)))],
     ['as tenant using', (work) => knex.transaction((trx) => work(users.as(JO).tenant('acme').using(trx)))],
     ['tenant using as', (work) => knex.transaction((trx) => work(users.tenant('acme').using(trx).as(JO)))],
+    ['as using tenant', (work) => knex.transaction((trx) => work(users.as(JO).using(trx).tenant('acme')))],
+    ['using as tenant', (work) => knex.transaction((trx) => work(users.using(trx).as(JO).tenant('acme')))],
+    ['using tenant as', (work) => knex.transaction((trx) => work(users.using(trx).tenant('acme').as(JO)))],
     ['the last actor', (work) => work(users.as({ id: 'other' }).tenant('acme').as(JO))]
   ]
   for (const [i, [name, run]] of inOrders.entries()) {
