@@ -42,7 +42,7 @@ export type { IterateQuery, TenantUsers, TransactionLike, UserMethods } from './
 export type { UserBatchOptions, UserBatchResult, UserBatchResults, UserOperation } from './mount/in-process-batch.ts'
 export type { ApiKeyMethods } from './mount/in-process-keys.ts'
 export type { IterateOptions, ReadOptions } from './mount/read-options.ts'
-export type { TenantMethods, Users } from './mount/all-users.ts'
+export type { TenantMethods, Users, UsersInTransaction } from './mount/all-users.ts'
 export type { AssignOptions } from './mount/tenant-assignment.ts'
 export type { ApiKeysOptions, FieldsOptions, LimitsOptions } from './mount/option-groups.ts'
 export type { Authenticate, UsersOptions } from './mount/options.ts'
