@@ -7,6 +7,7 @@ import { randomKey } from './random-key.ts'
 import { bytesOf, rowsOf, streamOf } from './streams.ts'
 import { type ClientOptions, createTransport, jsonOf, type Request, wait } from './transport.ts'
 import type { Change, UsersClient } from './types.ts'
+import { inWords, requireNoText } from './words.ts'
 
 export { ClientError, type ClientErrorCode } from './error.ts'
 export type { OperationId } from './operations.ts'
@@ -49,7 +50,10 @@ function nextOf (response: Response): Params | undefined {
 
 /** Makes a client of an API. `Fields`: the host’s own. */
 export function createClient<Fields = object> (options: ClientOptions): UsersClient<Fields> {
-  const send = createTransport(options)
+  if (typeof options.key !== 'string' && typeof options.key !== 'function') {
+    throw new TypeError('fastify-users/client: key must be the text of a key or a function')
+  }
+  const send = inWords(createTransport(options))
   const asked = <Value>(
     operation: OperationId, { params = {}, ...sent }: Request & { params?: Params },
     read: (response: Response) => Value | Promise<Value>
@@ -159,6 +163,7 @@ export function createClient<Fields = object> (options: ClientOptions): UsersCli
     },
     iterate,
     async import (source, { format, onResult, ...query } = {}) {
+      requireNoText(source)
       const failures: unknown[] = []
       const content = source instanceof Blob || source instanceof ReadableStream
         ? source

@@ -7,6 +7,7 @@ import { operations } from '../../client/operations.ts'
 import type { components } from '../../examples/typed-client/api.d.ts'
 import webhooks from '../../lib/webhooks-plugin.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
+import { withoutType } from '../helpers/fields.ts'
 import description from '../../openapi.json' with { type: 'json' }
 
 const at = async (app: { listen: (options: object) => Promise<string> }): Promise<string> =>
@@ -27,6 +28,24 @@ test('needs nothing, and is small', async (t) => {
   const size = gzipSync(file?.contents ?? '').length
   t.ok(size <= 8 * 1024, `${size} bytes`)
   t.strictSame(Object.keys(inputs).filter((path) => !path.startsWith('client/')), [])
+})
+
+test('says what is wrong with its options, a source and an address', async (t) => {
+  const { app, key } = await testApp(t)
+  const baseUrl = await at(app)
+  t.throws(() => createClient(withoutType({ baseUrl, key: undefined })), {
+    name: 'TypeError', message: 'fastify-users/client: key must be the text of a key or a function'
+  })
+  for (const source of ['users.ndjson', Buffer.from('{}')]) {
+    await t.rejects(createClient({ baseUrl, key }).import(source, { format: 'ndjson' }), {
+      name: 'TypeError', message: /for a file pass createReadStream\(path\) and its format/
+    })
+  }
+  await t.rejects(createClient({ baseUrl: baseUrl.replace('/v1', ''), key }).list(), {
+    code: 'unreadable',
+    statusCode: 404,
+    message: '404 from something that is not this API: does baseUrl include the prefix?'
+  })
 })
 
 test('the types of the host’s fields come from a description', async (t) => {
