@@ -15,20 +15,22 @@ import { DEFAULT_SCOPES, type Scope, scopeIn } from './scopes.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
+const seconds = Type.Number({ title: 'a number of seconds' })
+
 const readInput = bodyReader(Type.Object({
   name: Type.String(),
   scopes: Type.Optional(Type.Array(Type.String())),
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  expiresIn: Type.Optional(Type.Number()),
+  expiresIn: Type.Optional(seconds),
   owner: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   addresses: Type.Optional(Type.Unknown()),
   rateLimit: Type.Optional(Type.Unknown())
 }, { additionalProperties: false }))
 
 const rotateBody = Type.Object({
-  overlap: Type.Optional(Type.Number()),
+  overlap: Type.Optional(seconds),
   expiresAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  expiresIn: Type.Optional(Type.Number())
+  expiresIn: Type.Optional(seconds)
 }, { additionalProperties: false })
 const readRotation = bodyReader(rotateBody)
 

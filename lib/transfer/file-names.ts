@@ -1,6 +1,7 @@
 import type { FaultReason } from '../core/fault.ts'
 import { isObject } from '../core/json.ts'
 import { IMPORT_LINE_MAX, MAP_COLUMNS_MAX } from '../core/limits.ts'
+import { nearest } from '../core/nearest.ts'
 import type { Column } from './columns.ts'
 import { mappedTooLong } from './source-row.ts'
 
@@ -126,31 +127,6 @@ export function renaming (table: readonly Column[], names: FileNames): (value: u
     }
     return user
   }
-}
-
-// Only the beginning of a longer name is compared, so that a long header costs little time.
-const LENGTH_MAX = 64
-
-/** The edit distance: how many characters must be added, removed or replaced to turn one text into the other. */
-function distance (from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  let left = to.length
-  for (const character of from) {
-    let diagonal = 0
-    row = row.map((above, i) => {
-      left = i === 0 ? above + 1 : Math.min(above + 1, left + 1, diagonal + (to[i - 1] === character ? 0 : 1))
-      diagonal = above
-      return left
-    })
-  }
-  return left
-}
-
-/** The item of a list whose name is most similar. The list must not be empty. */
-export function nearest<Named> (name: string, list: readonly Named[], nameOf: (each: Named) => string): Named {
-  const short = name.slice(0, LENGTH_MAX)
-  const measured = list.map((each) => ({ each, steps: distance(short, nameOf(each).slice(0, LENGTH_MAX)) }))
-  return measured.reduce((best, next) => next.steps < best.steps ? next : best).each
 }
 
 /** Sets a member of an object, or of an object nested in it, which is created if it is missing. */

@@ -40,9 +40,10 @@ type CheckedChanges = UserChanges & Partial<Record<'name' | 'email', CheckedText
 
 function checkMembers (
   body: unknown,
-  shape: (value: unknown) => Fault[]
+  shape: typeof wholeShape,
+  hostFields: HostFields | null
 ): { changes: CheckedChanges, faults: Fault[] } {
-  const faults = shape(body)
+  const faults = shape(body, hostFields === null ? [] : Object.keys(hostFields.schema.properties))
   const changes: CheckedChanges = {}
   if (isObject(body)) {
     const name = checkMember(body, 'name', faults)
@@ -76,7 +77,7 @@ export interface CheckedCreation extends UserMembers {
 /** Checks the body of a creation: every fault, or all values. */
 export function checkCreate (body: unknown, hostFields: HostFields | null): CheckedCreation | { faults: Fault[] } {
   const { ours, theirs } = splitBody(body, hostFields)
-  const { changes: { name, email, ...standing }, faults } = checkMembers(ours, wholeShape)
+  const { changes: { name, email, ...standing }, faults } = checkMembers(ours, wholeShape, hostFields)
   const checked = hostFields === null ? { fields: {} } : hostFields.whole(theirs ?? {})
   if ('faults' in checked) return { faults: theirs === null ? faults : [...faults, ...checked.faults] }
   if (name === undefined || email === undefined || faults.length > 0) return { faults }
@@ -135,7 +136,7 @@ export function checkUpdate (
 ): CheckedUpdate | { faults: Fault[] } {
   const { ours, theirs } = splitBody(input, hostFields)
   const { body, faults: idFaults, storedFaults } = splitStored(ours, id, hasTenant)
-  const { changes: given, faults } = checkMembers(body, whole ? wholeShape : patchShape)
+  const { changes: given, faults } = checkMembers(body, whole ? wholeShape : patchShape, hostFields)
   const changes: UserChanges = whole ? { ...NEW_USER, ...given } : given
   const all = [...idFaults, ...faults]
   let patchFields: CheckedUpdate['patchFields'] = null

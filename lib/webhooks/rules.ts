@@ -21,9 +21,10 @@ const members = {
   description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   enabled: Type.Optional(Type.Boolean())
 }
+const SECONDS = Type.Number({ title: 'a number of seconds' })
 const readInput = bodyReader(Type.Object(members, CLOSED))
 const readPatch = bodyReader(Type.Object({ ...members, url: Type.Optional(members.url) }, CLOSED))
-const readRotation = bodyReader(Type.Object({ overlap: Type.Optional(Type.Number()) }, CLOSED))
+const readRotation = bodyReader(Type.Object({ overlap: Type.Optional(SECONDS) }, CLOSED))
 const readReplay = bodyReader(Type.Object({
   after: Type.Optional(Type.String()),
   since: Type.Optional(Type.String())

@@ -179,6 +179,7 @@ test('a rotation gives the successor the lifetime that is asked for, and later o
     [{ expiresAt: 'soon' }, '/expiresAt', 'format'],
     [{ expiresAt: 5 }, '/expiresAt', 'invalid'],
     [{ expiresIn: 0 }, '/expiresIn', 'range'],
+    [{ expiresIn: '90d' }, '/expiresIn', 'type'],
     [{ expiresAt: at, expiresIn: 5 }, '/expiresIn', 'exclusive']
   ] as const) {
     const { statusCode, json } = await rotate(short.id, payload)
