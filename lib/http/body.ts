@@ -16,8 +16,8 @@ export const emptyShape = shapeCheck(Type.Object({}, { additionalProperties: fal
 
 const UTF8 = ['utf-8', 'utf8']
 
-function unsupported (headers: Record<string, string>): UsersError {
-  return new UsersError('unsupported_media_type', { headers })
+function unsupported (headers: Record<string, string>, detail: string): UsersError {
+  return new UsersError('unsupported_media_type', { headers, detail })
 }
 
 /** True if a body may follow the headers of an HTTP/2 request, which need not announce it. */
@@ -47,9 +47,12 @@ export function checkMediaType (request: FastifyRequest, accepted: readonly stri
     if (lines.length > 0) request.headers = { 'content-type': undefined }
     return
   }
-  if (!isIdentity(header(request, 'content-encoding') ?? '')) throw unsupported({ 'accept-encoding': 'identity' })
+  if (!isIdentity(header(request, 'content-encoding') ?? '')) {
+    throw unsupported({ 'accept-encoding': 'identity' }, 'Send the request body without a Content-Encoding.')
+  }
   const { type, parameters } = contentType.safeParse(lines.length === 1 ? lines.join('') : '')
   const charset = parameters['charset']?.toLowerCase()
   if (accepted.includes(type) && (charset === undefined || UTF8.includes(charset))) return
-  throw unsupported({ [request.method === 'PATCH' ? 'accept-patch' : 'accept']: accepted.join(', ') })
+  throw unsupported({ [request.method === 'PATCH' ? 'accept-patch' : 'accept']: accepted.join(', ') },
+    `Send the request body in UTF-8, with Content-Type: ${accepted.join(' or ')}.`)
 }

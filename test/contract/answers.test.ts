@@ -7,7 +7,7 @@ import {
 
 type Path = Case['path']
 type Headers = Record<string, string>
-type Answer = Pick<Case, 'status' | 'is' | 'code' | 'errors' | 'has'>
+type Answer = Pick<Case, 'status' | 'is' | 'code' | 'detail' | 'errors' | 'has'>
 
 const refused = (status: number, code: ErrorCode, has: Case['has'] = {}): Answer => ({ status, code, has })
 const invalid = (...errors: object[]): Answer => ({ status: 400, code: 'validation_failed', errors })
@@ -24,7 +24,10 @@ const NO_OBJECT = invalid(fault('', 'type', 'must be an object'))
 const POISONED = invalid(fault('', 'forbidden', 'must not have members named __proto__ or constructor.prototype'))
 const NOBODY = refused(404, 'user_not_found')
 const OTHER_VERSION = refused(412, 'precondition_failed')
-const NO_MEDIA_TYPE = refused(415, 'unsupported_media_type')
+const typed = (detail: string, has: Case['has'] = {}): Answer =>
+  ({ ...refused(415, 'unsupported_media_type', has), detail })
+const SEND = 'Send the request body in UTF-8, with Content-Type:'
+const NO_MEDIA_TYPE = typed(`${SEND} application/json.`)
 const MALFORMED = refused(400, 'malformed_json')
 /** The user, whom nothing has changed. */
 const SAME: Answer = { status: 200, is: (user) => user, has: { etag: '"1"' } }
@@ -79,6 +82,8 @@ const CREATIONS = [
     { status: 409, code: 'email_taken', errors: [fault('/email', 'taken', 'must be unique')] }),
   post('a creation without members', {}, {}, invalid(required('/name'), required('/email'))),
   post('a creation with wrong types', {}, { name: 5, email: ['a@b.co'] }, invalid(noText('/name'), noText('/email'))),
+  post('a creation with a mistyped member', {}, { ...bob, satus: 'active' },
+    invalid(fault('/satus', 'unknown', 'is not a known member; the nearest is status'))),
   post('a creation with a member too many', {}, { ...bob, 'ro/le~': 1 }, invalid(unknown('/ro~1le~0'))),
   {
     ...post('every fault together', {}, { name: ' ', email: 'b@', id: UNKNOWN }, invalid(
@@ -101,13 +106,13 @@ const UNREADABLE = [
     invalid(fault('', 'duplicate', 'must not have a member twice'))),
   post('a body of 16 KiB and a byte', jsonHeaders, ' '.repeat(16 * 1024 + 1), refused(413, 'body_too_large')),
   post('another media type', withType('text/plain'), '{}',
-    refused(415, 'unsupported_media_type', { accept: 'application/json' })),
+    typed(`${SEND} application/json.`, { accept: 'application/json' })),
   post('a merge patch as a creation', withType(MERGE_PATCH), '{}', NO_MEDIA_TYPE),
   post('no media type', {}, Buffer.from('{}'), NO_MEDIA_TYPE),
   post('a malformed media type', withType('json'), '{}', NO_MEDIA_TYPE),
   post('another charset', withType('application/json; charset=utf-16'), '{}', NO_MEDIA_TYPE),
   post('a content coding', { ...jsonHeaders, 'content-encoding': 'gzip' }, '{}',
-    refused(415, 'unsupported_media_type', { 'accept-encoding': 'identity' }))
+    typed('Send the request body without a Content-Encoding.', { 'accept-encoding': 'identity' }))
 ]
 
 const PATCHES = [
@@ -136,7 +141,8 @@ const PATCHES = [
   patch('a patch with faults in every place', ({ id }) => `/users/${id}?y`, ifMatch('x'), { a: 1 },
     invalid(ofParameter('y'), noTags('if-match'), unknown('/a'))),
   patch('a patch of another media type', one, withType('application/json-patch+json'), '[]',
-    refused(415, 'unsupported_media_type', { 'accept-patch': 'application/merge-patch+json, application/json' })),
+    typed(`${SEND} application/merge-patch+json or application/json.`,
+      { 'accept-patch': 'application/merge-patch+json, application/json' })),
   patch('a merge patch', one, withType('Application/Merge-Patch+JSON; charset="UTF-8"'), '{}', SAME)
 ]
 

@@ -30,6 +30,8 @@ export interface Case {
   is?: (ann: Ann) => unknown
   /** The code of the problem, which decides its type, title and detail. */
   code?: ErrorCode
+  /** The detail, if it is not that of the code. */
+  detail?: string
   errors?: unknown
   /** Headers of the answer. */
   has?: Record<string, string | undefined>
@@ -45,7 +47,7 @@ export const active = { status: 'active', statusReason: null }
 export const jsonHeaders = { 'content-type': 'application/json' }
 
 async function runCase (t: Test, call: Call, user: Ann, given: Case): Promise<void> {
-  const { name, method, path, headers = {}, body, status, is, code, errors, has = {} } = given
+  const { name, method, path, headers = {}, body, status, is, code, detail, errors, has = {} } = given
   const payload = typeof body === 'object' && body !== null && !Buffer.isBuffer(body)
     ? JSON.parse(JSON.stringify(body).replace('"self"', `"${user.id}"`))
     : body
@@ -55,7 +57,7 @@ async function runCase (t: Test, call: Call, user: Ann, given: Case): Promise<vo
   const type = `urn:problem:fastify-users:${code}`
   const expected = row === undefined
     ? is?.(user)
-    : { type, title: row.title, status, code, detail: row.detail, ...(errors !== undefined && { errors }) }
+    : { type, title: row.title, status, code, detail: detail ?? row.detail, ...(errors !== undefined && { errors }) }
   const actual = row !== undefined ? problem : response.body === '' ? '' : response.json()
   const common = {
     'cache-control': 'no-store',
