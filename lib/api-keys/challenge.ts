@@ -19,7 +19,11 @@ export function insufficientScope (
 ): UsersError {
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   const challenge = `${REALM}, error="insufficient_scope"${scope}`
-  return new UsersError('insufficient_scope', { ...details, headers: { 'www-authenticate': challenge } })
+  const which = scopes.length === 1 ? 'the scope' : 'a scope'
+  const named = scopes.length > 0 && {
+    detail: `The API key lacks ${which} that this operation needs: ${scopes.join(', ')}.`
+  }
+  return new UsersError('insufficient_scope', { ...named, ...details, headers: { 'www-authenticate': challenge } })
 }
 
 /** Other credentials might do, which the challenge says (RFC 9110 section 11.6.1). */

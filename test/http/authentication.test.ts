@@ -104,7 +104,8 @@ test('requires the scope of each operation', async (t) => {
       if (required === scope) continue
       t.equal(response.headers['www-authenticate'],
         `Bearer realm="users", error="insufficient_scope", scope="${required}"`)
-      t.ok(method === 'HEAD' || response.json().code === 'insufficient_scope')
+      const detail = `The API key lacks the scope that this operation needs: ${required}.`
+      if (method !== 'HEAD') t.match(response.json(), { code: 'insufficient_scope', detail })
     }
     const refused = await inject(app, 'POST', `/v1/users/${UNKNOWN_USER}`, { headers })
     t.equal(refused.statusCode, 405, 'the method is checked before the scope')
