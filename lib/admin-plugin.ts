@@ -9,6 +9,7 @@ import type { Texts } from './admin/texts.ts'
 import { readOptions } from './core/option-table.ts'
 import { endConnectionsOnClose } from './http/break-off.ts'
 import { servedFile, serveFile } from './http/responses/static-files.ts'
+import { withOwnPrefix } from './mount/host.ts'
 import { requireMount } from './mount/mounts.ts'
 import { capabilitiesOperation } from './operations/capabilities.ts'
 
@@ -49,7 +50,7 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
 
   const { prefix, session = null, title = null, logo, accent, texts, language, direction } = options
   const styles = accent === undefined ? style : style + accentStyle(accent)
-  await host.register(async function fastifyUsersAdmin (scope) {
+  await withOwnPrefix('fastify-users/admin', host.register(async function fastifyUsersAdmin (scope) {
     endConnectionsOnClose(scope)
     const api = relativePath(scope.prefix, mount.path)
     const settings: PageSettings = { api, session, title, logo, language, direction, texts }
@@ -57,7 +58,7 @@ const plugin: FastifyPluginAsync<AdminOptions> = async (host, given) => {
     serveFile(scope, '/admin.js', await servedFile(SCRIPT, script), HEADERS)
     serveFile(scope, '/admin.css', await servedFile(STYLE, styles), HEADERS)
     serveFile(scope, '/settings.json', await servedFile(JSON_TYPE, JSON.stringify(settings)), HEADERS)
-  }, { prefix })
+  }, { prefix }))
 }
 
 /** The plugin: `await app.register(admin, { prefix: '/admin' })`, after fastify-users. */

@@ -27,6 +27,20 @@ export function requireFit (host: FastifyInstance, { decoratorName }: CheckedOpt
   }
 }
 
+/**
+ * Waits for routes to be registered.
+ * @throws Error that says to set another prefix, if the host has one of them already, such as by another mount
+ */
+export async function withOwnPrefix (plugin: string, registered: PromiseLike<unknown>): Promise<void> {
+  try {
+    await registered
+  } catch (cause) {
+    const { code, message } = Object(cause)
+    if (code !== 'FST_ERR_DUPLICATED_ROUTE') throw cause
+    throw Object.assign(new Error(`${plugin}: ${message}: set another prefix`, { cause }), { code })
+  }
+}
+
 /** The names under which mounts keep their callers, by host. */
 const callerNames = new WeakMap<object, Set<string>>()
 

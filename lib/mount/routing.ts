@@ -14,7 +14,7 @@ import { describeMount } from '../openapi/describe-mount.ts'
 import type { DescriptionSettings } from '../openapi/operation-description.ts'
 import type { Operation, OperationSettings } from '../operations/operation.ts'
 import { routeOperations } from '../operations/route.ts'
-import { proxyWarning, routerSettings } from './host.ts'
+import { proxyWarning, routerSettings, withOwnPrefix } from './host.ts'
 import type { CheckedOptions } from './options.ts'
 
 export interface RoutingParts {
@@ -100,7 +100,7 @@ export async function createRouting (
       const isFirst = added.size === 0
       let path = ''
       // Fastify's tools show this name: its list of plugins, and spans of @fastify/otel.
-      await to.register(async function fastifyUsersRoutes (scope) {
+      await withOwnPrefix('fastify-users', to.register(async function fastifyUsersRoutes (scope) {
         path = scope.prefix
         guardLoggers(scope, logSerializers)
         routeEveryMethod(scope)
@@ -112,7 +112,7 @@ export async function createRouting (
         const operations = operationsIn(scope, settings)
         for (const operation of operations) added.set(operation.operationId, operation)
         routeOperations(scope, operations, settings)
-      }, registration)
+      }, registration))
       return path
     },
     async addServer (to, { prefix: own, requests, errorFormat, errorType, operations }) {
@@ -121,14 +121,14 @@ export async function createRouting (
       const limited = { ...usual.limited, requests: requests !== undefined }
       const description = { ...usual, limited, problemDetails: false, errorType }
       const described = { ...settings, describe: await describeMount(host, log, openapi, description) }
-      await to.register(async function fastifyUsersServer (scope) {
+      await withOwnPrefix('fastify-users', to.register(async function fastifyUsersServer (scope) {
         guardLoggers(scope, logSerializers)
         routeEveryMethod(scope)
         warnOfProxies(scope)
         isolate(scope, admitted, { errorFormat, errorType, ownsNotFound: true })
         const all = operations(admitted)
         routeOperations(scope, all, described)
-      }, { ...registration, prefix: own })
+      }, { ...registration, prefix: own }))
     },
     has: (operationId) => added.has(operationId),
     operations: () => [...added.values()],

@@ -3,6 +3,7 @@ import { mock } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
+import { admin } from '../../lib/admin-plugin.ts'
 import users, { type Users } from '../../lib/index.ts'
 import { inject } from '../helpers/app.ts'
 import '../helpers/watch-all.ts'
@@ -141,7 +142,14 @@ test('refuses a decorator that exists, a prefix that is in use, and a router tha
   await t.rejects(attempt(async (app) => {
     await app.register(users, { storage: memory() })
     await app.register(users, { storage: memory(), decoratorName: 'customers' })
-  }), { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  }), {
+    code: 'FST_ERR_DUPLICATED_ROUTE',
+    message: "fastify-users: Method 'GET' already declared for route '/v1/users': set another prefix"
+  })
+  await t.rejects(attempt(async (app) => {
+    await app.register(users, { storage: memory() })
+    for (let i = 0; i < 2; i++) await app.register(admin, { prefix: '/admin' })
+  }), { message: /^fastify-users\/admin: Method 'GET' already declared for route '\/admin\/?': set another prefix$/ })
   const register = (app: FastifyInstance) => Promise.resolve(app.register(users, { storage: memory() }))
   await t.rejects(
     attempt(register, { routerOptions: { maxParamLength: 29 } }),
