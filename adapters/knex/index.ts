@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { MARIADB_CLIENT, mariadbOnKnex } from './mariadb/store.ts'
 import { dialectOf } from './dialects/index.ts'
-import { poolOf } from './drivers/knex-internals.ts'
+import { type Pool, poolOf } from './drivers/knex-internals.ts'
 import type { KnexStorage } from './knex-storage.ts'
 import { storageOnKnex } from './storage.ts'
 import { namesOf, type NamingOptions } from './tables/names.ts'
@@ -27,7 +27,11 @@ export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): Knex
   if (Object(client) !== client) {
     throw new TypeError('fastify-users: knexStorage() takes an instance of Knex, such as knex({ client: … }) returns')
   }
-  const { driverName } = poolOf(knex)
+  const { driverName, pool }: Partial<Pool> = poolOf(knex)
+  if (driverName === undefined || pool === undefined) {
+    throw new TypeError('fastify-users: knexStorage() takes an open instance of Knex: this one was made without the ' +
+      'option connection, or was destroyed')
+  }
   if (driverName === MARIADB_CLIENT) return mariadbOnKnex(knex, namesOf(options, false).bare(''))
   const { name, preparesOnHosts: prepare } = dialectOf(driverName)
   // How long a write waits is for the host's pool to say.

@@ -1,6 +1,6 @@
 // What becomes of the errors of drivers, and of connections of another driver.
 import { test } from 'tap'
-import { isConflict, isLost, toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
+import { isConflict, isLost, ofDriver, toStorageError } from '../../adapters/knex/connection/driver-errors.ts'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { sqliteDialect } from '../../adapters/knex/dialects/sqlite/dialect.ts'
 import { betterSqlite3Driver } from '../../adapters/knex/drivers/better-sqlite3.ts'
@@ -59,7 +59,9 @@ test('an error that may pass is unavailable, and any other is a fault', async (t
   for (const message of [
     'Connection terminated unexpectedly', 'Client has encountered a connection error and is not queryable'
   ]) t.equal(codesOf(new Error(message)), 'unavailable ECONNRESET')
-  t.equal(codesOf(Object.assign(new Error('x'), { name: 'KnexTimeoutError' })), 'unavailable')
+  const late = Object.assign(new Error('x'), { name: 'KnexTimeoutError' })
+  t.equal(codesOf(late), 'unavailable')
+  t.match(ofDriver(late).message, /inside a transaction of yours use app\.users\.using\(trx\) \(no code\)$/)
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(codesOf(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')
   t.equal(toStorageError(own, names), own)

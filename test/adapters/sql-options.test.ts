@@ -1,6 +1,7 @@
 // What the SQL storages say of wrong options and of missing packages.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import knex from 'knex'
 import { test } from 'tap'
 import { dialectOf } from '../../adapters/knex/dialects/index.ts'
 import { postgresDialect } from '../../adapters/knex/dialects/postgres/dialect.ts'
@@ -27,6 +28,11 @@ test('prefix and schema are plain identifiers', async (t) => {
 })
 
 test('sqlite() throws one error for all wrong options', async (t) => {
+  for (const none of ['users.db', ['users.db'], 5]) {
+    t.throws(() => sqlite(untyped(none)), {
+      name: 'TypeError', message: 'fastify-users: sqlite() takes an object of options, such as { filename }'
+    })
+  }
   t.throws(() => sqlite(untyped({ filename: '', busyTimeoutMs: -1, file: 'x' })), {
     name: 'TypeError',
     message: `fastify-users: sqlite(): 3 wrong options:
@@ -69,6 +75,14 @@ test('knexStorage() refuses wrong options and other databases', async (t) => {
       message: 'fastify-users: knexStorage() takes an instance of Knex, such as knex({ client: … }) returns'
     })
   }
+  for (const client of ['mysql2', 'better-sqlite3']) {
+    t.throws(() => knexStorage(knex({ client, useNullAsDefault: true })), {
+      name: 'TypeError', message: /takes an open instance of Knex: this one was made without the option connection/
+    }, client)
+  }
+  t.throws(() => Reflect.apply(knexStorage, null, [host, 'users_']), {
+    name: 'TypeError', message: 'fastify-users: knexStorage() takes an object of options'
+  })
   t.throws(() => dialectOf('mysql2'), {
     name: 'TypeError',
     message: 'fastify-users: knexStorage() works with the Knex clients pg, sqlite3, better-sqlite3, node:sqlite, ' +

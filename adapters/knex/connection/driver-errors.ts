@@ -162,6 +162,10 @@ export function isConflict (error: unknown): boolean {
   return CONFLICTS.includes(property(error, isStorageError(error) ? 'driverCode' : 'code') ?? '')
 }
 
+const UNREACHABLE = 'the database cannot be reached or is busy'
+const NO_CONNECTION = 'no connection to the database was free in time: all are in use, or none can be opened; inside ' +
+  'a transaction of yours use app.users.using(trx)'
+
 const SQLITE_NAMES = /(?:CHECK|UNIQUE|NOT NULL) constraint failed: ([\w.]+(?:, [\w.]+)*|index '\w+')$/
 
 /** The name of the constraint that refused a statement, or its columns: no value, and no text of a check. */
@@ -176,9 +180,10 @@ export function ofDriver (error: unknown): StorageError {
   const code = codeOf(error) ?? (LOST_MESSAGE.test(message) ? 'ECONNRESET' : undefined)
   const isPassingCode = code !== undefined &&
     (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
-  const timedOut = property(error, 'name') === 'KnexTimeoutError' || message.startsWith('timeout e')
+  const isLate = property(error, 'name') === 'KnexTimeoutError'
+  const timedOut = isLate || message.startsWith('timeout e')
   const passes = isPassingCode || timedOut || PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
-  const usual = passes ? 'the database cannot be reached or is busy' : 'the database refused a statement'
+  const usual = isLate ? NO_CONNECTION : passes ? UNREACHABLE : 'the database refused a statement'
   const constraint = refusedBy(error, code)
   const by = constraint === undefined ? '' : `, constraint ${constraint}`
   const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? (timedOut ? 'no answer in time' : 'no code')}${by})`

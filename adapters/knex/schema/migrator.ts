@@ -41,8 +41,10 @@ function schemaNewer (version: number): StorageError {
   return new StorageError('schema_newer', message)
 }
 
-function schemaBehind (problem: string, call: string): StorageError {
-  return new StorageError('schema_behind', `${problem}: call storage.${call}, or register with migrate: true`)
+/** `flags`: of the command line, which does the same. */
+function schemaBehind (problem: string, call: string, flags = ''): StorageError {
+  const command = flags === '' ? '' : `run npx fastify-users migrate ${flags}, `
+  return new StorageError('schema_behind', `${problem}: ${command}call storage.${call}, or register with migrate: true`)
 }
 
 /** SQLite's drivers block the event loop for each statement: between two of them, others get their turn. */
@@ -152,12 +154,14 @@ export function createMigrator (
     const indexes = await missing(onPool, requirements)
     const listed = (wanted: boolean) =>
       indexes.filter(({ isUnique }) => isUnique === wanted).map(({ field }) => field).join(', ')
+    const flagOf = (wanted: boolean) => listed(wanted).replaceAll(' ', '')
     if (listed(false) !== '') {
       const problem = `there is no index for lists filtered by ${listed(false)}`
-      throw schemaBehind(problem, 'open({ migrate: true, filterable })')
+      throw schemaBehind(problem, 'open({ migrate: true, filterable })', `--filterable ${flagOf(false)}`)
     }
     if (listed(true) !== '') {
-      throw schemaBehind(`there is no index that keeps ${listed(true)} unique`, 'open({ migrate: true, unique })')
+      const problem = `there is no index that keeps ${listed(true)} unique`
+      throw schemaBehind(problem, 'open({ migrate: true, unique })', `--unique ${flagOf(true)}`)
     }
     if ((requirements.searchable?.key ?? searchable) !== searchable) {
       throw schemaBehind('the search words of users come from other fields', 'open({ migrate: true, searchable })')
