@@ -164,11 +164,18 @@ function operatorsOf (declared: Parameters): ReadonlyMap<string, readonly string
 }
 
 /** Says of unknown filters with an operator which their member has, or which members have some. */
-export function withKnownFilters (faults: readonly Fault[], declared: Parameters): Fault[] {
+export function withKnownFilters (
+  faults: readonly Fault[], declared: Parameters, properties: Readonly<Record<string, unknown>>
+): Fault[] {
   if (faults.length === 0) return []
   return faults.map((fault) => {
-    const [, member] = /^(.*)\[.*\]$/s.exec(fault.parameter ?? '') ?? []
-    if (fault.code !== 'unknown' || member === undefined) return fault
+    const { parameter = '' } = fault
+    const [, member] = /^(.*)\[.*\]$/s.exec(parameter) ?? []
+    if (fault.code !== 'unknown') return fault
+    const because = (reason: string): Fault => ({ ...fault, detail: `${fault.detail}: ${reason}` })
+    if (parameter === 'name') return because('q finds users by their names')
+    if (Object.hasOwn(properties, parameter)) return because('the field is not in fields.filterable')
+    if (member === undefined) return fault
     const all = operatorsOf(declared)
     const own = all.get(member)
     const others = [...all].map(([name, each]) => `${name}[${each.join('|')}]`).join(', ')

@@ -155,7 +155,7 @@ function filterOf (
 }
 
 /** What a list asks of the host's fields. */
-export type ListedFields = Pick<FieldsSchema, 'filters' | 'folded' | 'searchesNumbers'>
+export type ListedFields = Pick<FieldsSchema, 'properties' | 'filters' | 'folded' | 'searchesNumbers'>
 
 /** Makes the check of list parameters, which fills in the defaults. */
 export function listQueryCheck (size: PageSize, fields: ListedFields, hasGroups: boolean) {
@@ -164,7 +164,7 @@ export function listQueryCheck (size: PageSize, fields: ListedFields, hasGroups:
   return (
     query: Readonly<Record<string, unknown>>, { priorFaults = [], tenant }: ReadCall = {}
   ): CheckedListQuery => {
-    const faults = priorFaults.concat(withKnownFilters(parameterFaults(declared, query), declared))
+    const faults = priorFaults.concat(withKnownFilters(parameterFaults(declared, query), declared, fields.properties))
     const inOrder = readOrder(query['sort'], fields.filters)
     const start = readStart(query, inOrder, faults)
     const { ids, limit = size.default } = query

@@ -41,6 +41,12 @@ test('filters lists by fields, by type and exactly', async (t) => {
   }
   const several = await list('plan=a%00b&note=x&unheardOf=1')
   t.strictSame(several, [400, 'note unknown', 'unheardOf unknown', 'plan type'])
+  const { errors } = (await call('GET', '/users?note=a&name=ann&unheardOf=1')).json()
+  t.strictSame(errors.map(({ detail }: { detail: string }) => detail), [
+    'is not a known parameter: the field is not in fields.filterable',
+    'is not a known parameter: q finds users by their names',
+    'is not a known parameter'
+  ])
   t.strictSame(await list('plan=pro&plan=free'), [400, 'plan duplicate'])
 
   const { headers } = await call('GET', '/users?seats=7&limit=1')
@@ -67,6 +73,7 @@ test('refuses to start without the index of a filter, and says how to create it'
     fields: { schema: fields, filterable: ['plan', 'seats'] }
   }), {
     code: 'schema_behind',
-    message: /no index for lists filtered by plan, seats: call storage\.open\(\{ migrate: true, filterable \}\)/
+    message: 'there is no index for lists filtered by plan, seats: run npx fastify-users migrate --filterable ' +
+      'plan,seats, call storage.open({ migrate: true, filterable }), or register with migrate: true'
   })
 })
