@@ -59,7 +59,8 @@ function readTime (value: unknown, member: 'createdAt' | 'updatedAt', faults: Fa
   const pointer = `/${member}`
   const text = momentOf(value)
   const time = typeof text === 'string' ? readMoment(text) : null
-  if (time === null) faults.push({ pointer, code: 'format', detail: 'must be an RFC 3339 date and time' })
+  const detail = 'must be an RFC 3339 date and time, such as 2020-12-31T10:00:00Z'
+  if (time === null) faults.push({ pointer, code: 'format', detail })
   else if (isInFuture(time)) faults.push({ pointer, code: 'range', detail: 'must not be in the future' })
   return time === null ? null : new Date(time).toISOString()
 }

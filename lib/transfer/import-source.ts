@@ -47,8 +47,8 @@ export async function importRows (
   }
   // Their parts would be characters and numbers.
   if (typeof source === 'string' || source instanceof Uint8Array) {
-    throw new TypeError('fastify-users: import() takes no text: for a file pass createReadStream(path) and its format, ' +
-      'and for a text in memory [text] and its format')
+    throw new TypeError('fastify-users: import() takes no text: for a file pass createReadStream(path) and its ' +
+      'format, and for a text in memory [text] and its format')
   }
   if (!isIterable(source)) {
     throw new TypeError('fastify-users: import() takes an iterable of users, or with a format the chunks of a file')

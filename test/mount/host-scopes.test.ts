@@ -60,7 +60,9 @@ test('a key gives only scopes of the host that it has, and keeps one that the ho
   const gone = Fastify()
   t.teardown(() => gone.close())
   await gone.register(fastifyUsers, { storage, apiKeys: { routes: true } })
-  t.throws(() => gone.users.guard(own('orders:read')), { message: /"orders:read" is not a scope that keys of this mount can have/ })
+  t.throws(() => gone.users.guard(own('orders:read')), {
+    message: /"orders:read" is not a scope that keys of this mount can have/
+  })
   const headers = { authorization: `Bearer ${key}` }
   // In process: a watched answer may have only the scopes that the mount describes.
   t.strictSame((await gone.users.apiKeys.get(id)).scopes, ['orders:read', 'keys:read', 'keys:write'])
