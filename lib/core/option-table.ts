@@ -122,6 +122,11 @@ export function readOptions<Rows extends Table> (
   between?: () => string[]
 ): CheckedOptionsOf<Rows>
 export function readOptions (subject: string, table: Table, given: object, between = (): string[] => []): unknown {
+  if (given !== undefined && groupProblem(given) !== null) {
+    const names = Object.keys(table).filter((name) => table[name]?.required)
+    const example = names.length === 0 ? '' : `, such as { ${names.join(', ')} }`
+    throw new TypeError(`${subject} takes an object of options${example}`)
+  }
   const values = valuesOf(given)
   const problems = problemsOf(table, values)
   if (problems.length === 0) problems.push(...between())

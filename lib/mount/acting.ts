@@ -3,6 +3,7 @@ import type { Context } from '../core/context.ts'
 import { validationFailed } from '../core/errors.ts'
 import { unknownOptions } from '../core/fault.ts'
 import { NAME_MAX } from '../core/limits.ts'
+import { requireObject } from './read-options.ts'
 
 /** Who makes changes in process: a person of yours, or a job. */
 export interface ActingAs {
@@ -33,6 +34,8 @@ const MEMBERS = ['id', 'name', 'type', 'scopes', 'tenant']
 
 /** The context of changes that somebody makes in process. @throws UsersError `validation_failed` */
 export function contextAs (actor: ActingAs, options: ActingOptions = {}): Context {
+  requireObject('actor', actor)
+  requireObject('options', options)
   const { id, name = null, type = 'host' }: Partial<Record<keyof ActingAs, unknown>> = { ...actor }
   const { requestId = null }: Partial<Record<keyof ActingOptions, unknown>> = { ...options }
   const faults = unknownOptions([

@@ -10,6 +10,7 @@ import type { UserFields } from '../users/types.ts'
 import type { Tenant } from '../operations/tenants.ts'
 import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
 import type { TenantUsers, TransactionLike, UserMethods } from './in-process.ts'
+import { copyQuery } from './read-options.ts'
 import type { AssignOptions } from './tenant-assignment.ts'
 import { requireTenants, type Tenants } from './tenants.ts'
 
@@ -121,7 +122,7 @@ export function createUsers (parts: UsersParts, context = IN_PROCESS): Users {
     tenant: (name: string) => usersOf(parts, name, context),
     tenants: Object.freeze({
       async list (query: PagingQuery = {}) {
-        const page = await some().list({ ...query })
+        const page = await some().list(copyQuery(query))
         return { data: page.items, meta: listMeta(page) }
       },
       get: async (name: string) => some().get(name),

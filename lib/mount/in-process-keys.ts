@@ -7,6 +7,7 @@ import { type ListMeta, listMeta } from '../core/paging.ts'
 import type { Guards, RequestCaller, VerifyOptions } from '../http/admission/guard.ts'
 import type { DayUses } from '../storage/storage.ts'
 import type { ProcessScope } from './acting.ts'
+import { copyQuery } from './read-options.ts'
 
 /** The operations on API keys in process. A method that says nothing else throws UsersError. */
 export interface ApiKeyMethods {
@@ -64,7 +65,7 @@ export function keyMethods (
     createFirst: (input: ApiKeyInput) => apiKeys.createFirst(input, { ...UNBOUNDED, ...scope }),
     get: (id: string) => apiKeys.get(id, tenant),
     async list (query: KeyListQuery = {}) {
-      const page = await apiKeys.list({ ...query }, { tenant })
+      const page = await apiKeys.list(copyQuery(query), { tenant })
       return { data: page.items, meta: listMeta(page) }
     },
     rotate: (id: string, options: RotateOptions = {}) => apiKeys.rotate(id, options, { ...UNBOUNDED, ...scope }),

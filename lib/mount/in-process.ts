@@ -15,7 +15,7 @@ import type { DeleteOptions, WriteOptions } from '../users/write-options.ts'
 import { type ActingAs, type ActingOptions, contextAs, type ProcessScope } from './acting.ts'
 import type { UserBatchOptions, UserBatchResults, UserOperation } from './in-process-batch.ts'
 import type { ApiKeyMethods } from './in-process-keys.ts'
-import { checkFlags, type IterateOptions, type ReadOptions } from './read-options.ts'
+import { checkFlags, copyQuery, type IterateOptions, type ReadOptions } from './read-options.ts'
 import type { UsersServices } from './users-services.ts'
 
 /** Which users an iteration returns, and in which order. */
@@ -150,10 +150,10 @@ function userMethods (services: UsersServices, presenter: Presenter, scope: Proc
     const { snapshot, standby } = checkFlags(options, ['snapshot', 'standby'])
     const reads = await users.readsFor(standby)
     if (!snapshot) {
-      for await (const record of users.iterate({ ...query }, { reads, tenant })) yield user(record)
+      for await (const record of users.iterate(copyQuery(query), { reads, tenant })) yield user(record)
       return
     }
-    for await (const records of users.snapshot({ ...query }, call)(reads)) yield * records.map(user)
+    for await (const records of users.snapshot(copyQuery(query), call)(reads)) yield * records.map(user)
   }
   const readsFor = (options: ReadOptions) => users.readsFor(checkFlags(options, ['standby']).standby)
   return {
@@ -163,7 +163,7 @@ function userMethods (services: UsersServices, presenter: Presenter, scope: Proc
     get: async (id: string, options: ReadOptions = {}) =>
       user(await users.get(id, { reads: await readsFor(options), tenant })),
     async list (query: ListQuery = {}, options: ReadOptions = {}) {
-      const page = await users.list({ ...query }, { reads: await readsFor(options), tenant })
+      const page = await users.list(copyQuery(query), { reads: await readsFor(options), tenant })
       const { next } = page
       return { data: page.items.map(user), meta: listMeta(page), ...(next !== undefined && { next }) }
     },
@@ -175,7 +175,7 @@ function userMethods (services: UsersServices, presenter: Presenter, scope: Proc
     restore: async (id: string, options: RestoreOptions = {}) =>
       user((await users.restore(id, { ...options }, call)).user),
     async listDeleted (query: Pick<PagingQuery, 'page' | 'limit'> = {}) {
-      const page = await users.listDeleted({ ...query }, call)
+      const page = await users.listDeleted(copyQuery(query), call)
       return { data: page.items.map(deletedUser), meta: listMeta(page) }
     },
     async batch (operations: readonly UserOperation[], given: UserBatchOptions = {}) {

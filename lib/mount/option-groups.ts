@@ -127,7 +127,9 @@ export const fieldOptions = {
    */
   schema: required<FieldsJsonSchema | ZodFieldsSchema>({
     schema: Type.Object({ type: Type.Literal('object'), properties: Type.Record(Type.String(), Type.Object({})) }),
-    message: 'must be a JSON Schema of an object, such as Type.Object({ … }) of TypeBox'
+    message: (value) => `must be a JSON Schema of an object: ${Object(value).safeParse === undefined
+      ? "Type.Object({ … }) of TypeBox, z.toJSONSchema(schema) of Zod, or { type: 'object', properties: { … } }"
+      : 'this is a schema of Zod, so give z.toJSONSchema(schema)'}`
   }),
   /**
    * Own fields that lists can be filtered by, such as `?plan=pro`: strings, numbers or booleans.

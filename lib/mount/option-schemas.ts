@@ -94,7 +94,9 @@ export const storage: Option<Storage, Storage, true> = {
     if (lacks.length === 0) return null
     const expected = 'is required and must be a storage, such as memory(), sqlite({ filename }) or ' +
       'postgres({ connection })'
-    return value === undefined ? expected : `${expected}: this one lacks ${lacks.join(', ')}`
+    if (value === undefined) return expected
+    if (typeof value !== 'function') return `${expected}: this one lacks ${lacks.join(', ')}`
+    return `${expected}: this is a ${'client' in value ? 'Knex instance: use knexStorage(knex)' : 'function: call it'}`
   },
   read: (given) => Object(given)
 }

@@ -1,5 +1,6 @@
 import { validationFailed } from '../core/errors.ts'
 import { reasonFor, unknownOptions } from '../core/fault.ts'
+import { isObject } from '../core/json.ts'
 
 /** Where users are read. */
 export interface ReadOptions {
@@ -14,6 +15,18 @@ export interface ReadOptions {
 export interface IterateOptions extends ReadOptions {
   /** All as they are at the beginning, instead of a page at a time. */
   snapshot?: boolean
+}
+
+/** @throws UsersError `validation_failed` for a text, a number or a list: its parts are no options */
+export function requireObject (parameter: string, given: object | null | undefined): void {
+  if (given === undefined || given === null || isObject(given)) return
+  throw validationFailed([{ parameter, ...reasonFor('type', { type: 'object' }) }])
+}
+
+/** The same of a query, with a copy of it. */
+export function copyQuery (query: object): Record<string, unknown> {
+  requireObject('query', query)
+  return { ...query }
 }
 
 /** Reads options that are true or false, false by default. @throws UsersError `validation_failed` */

@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import Type1 from 'typebox'
+import { z } from 'zod'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
 import { fields, withoutType } from '../helpers/fields.ts'
@@ -24,6 +25,8 @@ const DEFAULT = /a default of plan does not match its schema/
 const rows: Row[] = [
   [{ type: 'string' }, FORM],
   [[], FORM],
+  [{ plan: { type: 'string' } }, /z\.toJSONSchema\(schema\) of Zod, or \{ type: 'object', properties: \{ … \} \}$/],
+  [z.object({ plan: z.string() }), /this is a schema of Zod, so give z\.toJSONSchema\(schema\)$/],
   [undefined, FORM, { filterable: ['plan'] }],
   [undefined, FORM, { unique: ['plan'] }],
   [fields, /filterable names a field more than once/, { filterable: ['plan', 'plan'] }],

@@ -104,7 +104,16 @@ test('lists pages, and refuses the queries that HTTP refuses', async (t) => {
   const outOfRange = { code: 'validation_failed', errors: [{ parameter: 'limit', code: 'range' }] }
   await t.rejects(users.list({ limit: 4 }), outOfRange)
   const text = users.list(untyped({ page: '1' }))
-  await t.rejects(text, { errors: [{ parameter: 'page', code: 'range' }] }, 'text is not a number')
+  const detail = /^must be a number: a whole one from 1 to /
+  await t.rejects(text, { errors: [{ parameter: 'page', code: 'type', detail }] }, 'text is not a number')
+  for (const none of ['ann', ['ann'], 5]) {
+    const noObject = (parameter: string) =>
+      ({ code: 'validation_failed', errors: [{ parameter, code: 'type', detail: 'must be an object' }] })
+    await t.rejects(users.list(untyped(none)), noObject('query'))
+    await t.rejects(users.apiKeys.list(untyped(none)), noObject('query'))
+    await t.rejects(users.iterate(untyped(none)).next(), noObject('query'))
+    t.throws(() => users.as(untyped(none)), noObject('actor'))
+  }
   await t.rejects(users.list(untyped({ email: 5, q: 5, sort: 1, after: 1, x: 1 })), {
     errors: [
       { parameter: 'x' },

@@ -29,6 +29,8 @@ test('a storage that lacks methods is refused with their names', (t) => {
   const log = { read () {}, find () {}, history () {}, before () {}, rewrite () {} }
   refused({ ...memory(), log }, /: this one lacks log\.prune, log\.pruned$/)
   refused({ ...memory(), users: { find () {} } }, /: this one lacks users\.list, users\.walk$/)
+  refused(memory, /: this is a function: call it$/)
+  refused(Object.assign(() => {}, { client: {} }), /: this is a Knex instance: use knexStorage\(knex\)$/)
   refused('sqlite', /: this one lacks name, open, close, commit, find, list, listTenants, users\.find, /)
   t.end()
 })
