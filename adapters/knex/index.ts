@@ -29,8 +29,8 @@ export function knexStorage (knex: Knex, options: KnexStorageOptions = {}): Knex
   }
   const { driverName, pool }: Partial<Pool> = poolOf(knex)
   if (driverName === undefined || pool === undefined) {
-    throw new TypeError('fastify-users: knexStorage() takes an open instance of Knex: this one was made without the ' +
-      'option connection, or was destroyed')
+    throw new TypeError('fastify-users: knexStorage() takes an open instance of Knex: this one is a transaction, ' +
+      'was made without the option connection, or was destroyed')
   }
   if (driverName === MARIADB_CLIENT) return mariadbOnKnex(knex, namesOf(options, false).bare(''))
   const { name, preparesOnHosts: prepare } = dialectOf(driverName)
