@@ -32,6 +32,11 @@ test('verify() takes a text or a request, and refuses as a guard does', async (t
   t.match(await users.apiKeys.verify(key, { address: '192.0.2.2' }), { id })
   await t.rejects(users.apiKeys.verify(key), { code: 'rate_limited' })
   await t.rejects(users.apiKeys.verify(key, { scopes: [own('nobody:knows')] }), TypeError)
+  for (const scopes of [undefined, null, 'orders:read', [undefined]]) {
+    await t.rejects(Reflect.apply(users.apiKeys.verify, null, [key, { scopes }]), {
+      name: 'TypeError', message: /verify\(\) takes names of scopes: write \{ scopes: \['orders:read'\] \}$/
+    }, String(scopes))
+  }
 })
 
 test('verify() of a request that was let in sees that its key was revoked meanwhile', async (t) => {

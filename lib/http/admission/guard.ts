@@ -113,8 +113,8 @@ export function createGuards (parts: GuardParts): Guards {
   }
 
   /** `usage`: how names of scopes are given, for what is none, such as the request of a hook. */
-  function accessOf (scopes: readonly Scope[], usage: string): AccessOf {
-    if (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string')) {
+  function accessOf (scopes: readonly Scope[] | undefined, usage: string): AccessOf {
+    if (scopes === undefined || !Array.isArray(scopes) || scopes.some((scope) => typeof scope !== 'string')) {
       throw new TypeError(`fastify-users: ${usage}`)
     }
     for (const scope of scopes) {
@@ -156,7 +156,10 @@ export function createGuards (parts: GuardParts): Guards {
       return Object.assign(hook, { schema: { security: [{ [securityScheme]: scopes }] } })
     },
 
-    async verify (given, { scopes = [], address = '' }, tenant) {
+    async verify (given, options, tenant) {
+      const { address = '' } = options
+      // Scopes that are undefined, such as those of a route that a table lacks, would let in any key.
+      const scopes = 'scopes' in options ? options.scopes : []
       const access = accessOf(scopes, "verify() takes names of scopes: write { scopes: ['orders:read'] }")
       const isRequest = typeof given === 'object' && given !== null
       // What is neither, such as the undefined of a header that was not sent, is no key.
