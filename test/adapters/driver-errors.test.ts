@@ -61,6 +61,8 @@ test('an error that may pass is unavailable, and any other is a fault', async (t
   ]) t.equal(codesOf(new Error(message)), 'unavailable ECONNRESET')
   const late = Object.assign(new Error('x'), { name: 'KnexTimeoutError' })
   t.equal(codesOf(late), 'unavailable')
+  t.equal(ofDriver(new Error('Unable to acquire a connection')).message,
+    'the connections to the database are closed, such as by destroy() of the Knex instance (no code)')
   t.match(ofDriver(late).message, /inside a transaction of yours use app\.users\.using\(trx\) \(no code\)$/)
   for (const odd of [undefined, null, 'text', 5, {}, { code: 5 }]) t.equal(codesOf(odd), 'fault')
   const own = new StorageError('version_mismatch', 'x')

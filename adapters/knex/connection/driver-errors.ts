@@ -163,6 +163,7 @@ export function isConflict (error: unknown): boolean {
 }
 
 const UNREACHABLE = 'the database cannot be reached or is busy'
+const CLOSED = 'the connections to the database are closed, such as by destroy() of the Knex instance'
 const NO_CONNECTION = 'no connection to the database was free in time: all are in use, or none can be opened; inside ' +
   'a transaction of yours use app.users.using(trx)'
 
@@ -183,7 +184,8 @@ export function ofDriver (error: unknown): StorageError {
   const isLate = property(error, 'name') === 'KnexTimeoutError'
   const timedOut = isLate || message.startsWith('timeout e')
   const passes = isPassingCode || timedOut || PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
-  const usual = isLate ? NO_CONNECTION : passes ? UNREACHABLE : 'the database refused a statement'
+  const isClosed = message === 'Unable to acquire a connection'
+  const usual = isLate ? NO_CONNECTION : isClosed ? CLOSED : passes ? UNREACHABLE : 'the database refused a statement'
   const constraint = refusedBy(error, code)
   const by = constraint === undefined ? '' : `, constraint ${constraint}`
   const text = `${MESSAGES.get(code ?? '') ?? usual} (${code ?? (timedOut ? 'no answer in time' : 'no code')}${by})`
