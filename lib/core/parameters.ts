@@ -25,7 +25,7 @@ export type Parameters = Readonly<Record<string, Parameter>>
 /** A whole number between two bounds. */
 export function integerParameter (minimum: number, maximum: number, usual: number, description: string): Parameter {
   const fault = { code: 'range', detail: `must be a whole number from ${minimum} to ${maximum}` }
-  const noNumber = { code: 'type', detail: `must be a number: a whole one from ${minimum} to ${maximum}` }
+  const noNumber = { ...fault, code: 'type' }
   return {
     schema: { type: 'integer', minimum, maximum, default: usual, description },
     problem (value) {

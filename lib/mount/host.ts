@@ -92,12 +92,13 @@ export function warnOfKeys (
   { apiKeys }: Repository,
   { apiKeys: { static: staticKeys, pepper: peppers }, authenticate, decoratorName }: CheckedOptions
 ): void {
+  // Other callers than those with stored keys are admitted too: a start need not wait for a list of these.
+  if (staticKeys.length > 0 || authenticate !== undefined) return
   host.addHook('onReady', async () => {
     // Only for a warning: if the storage fails here, requests will report it.
     const keys = await apiKeys.list({ from: { offset: 0 }, limit: NEWEST_KEYS, order: 'desc' }).catch(() => null)
     if (keys === null) return
     if (keys.total === 0) {
-      if (staticKeys.length > 0 || authenticate !== undefined) return
       log.warn('there is no API key yet, so every request is refused: create one with ' +
         `app.${decoratorName}.apiKeys.createFirst({ name }), or set the option apiKeys.static`)
       return

@@ -45,7 +45,8 @@ test('without the option, a PgBouncer that ignores settings is refused', { skip:
   t.teardown(() => pooler?.stop())
   const schema = temporarySchema(t)
   const connection = String(pooler?.url)
-  const refused = { code: 'fault', message: /^a pooler ignores .* set the option pooler of postgres\(\)/ }
+  // It may already have lent a session that has a statement of the same name.
+  const refused = { code: 'fault', message: /^a pooler (?:ignores|lends) .* set the option pooler of postgres\(\)/ }
   const storage = postgres({ connection, schema })
   t.teardown(() => storage.close())
   await t.rejects(storage.open({ migrate: true }), refused)

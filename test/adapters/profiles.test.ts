@@ -2,7 +2,9 @@
 import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { EventRecord, UserRecord } from '../../lib/storage/storage.ts'
+import { assignUsers } from '../../lib/storage/tenant-assignment.ts'
 import { poorConnection, poorSchema } from '../helpers/poor-postgres.ts'
 import { eventOf, everyone, firstPage, userOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
@@ -45,6 +47,18 @@ test('a server that can do little gets the profile that needs little', async (t)
   const classic = postgres({ connection, schema: await poorSchema(t), profile: 'classic' })
   t.teardown(() => classic.close())
   await t.rejects(classic.open({ migrate: true }), { code: 'fault' }, 'the other one is not to be had')
+})
+
+test('where numbers are kept by hand, a user who is given to a tenant is counted there', async (t) => {
+  const storage = postgres({ connection: pgUrl(), schema: temporarySchema(t), profile: 'portable' })
+  t.teardown(() => storage.close())
+  await storage.open({ migrate: true })
+  for (const name of ['ann', 'bob', 'cem']) await create(storage, name)
+  await create(storage, 'dee', 'beta')
+  await assignUsers(repositoryOf(storage).tenants.assign, 'acme', () => {})
+  const totals = [undefined, 'acme', 'beta'].map(async (tenant) => (await pageOf(storage, tenant)).total)
+  t.strictSame(await Promise.all(totals), [4, 3, 1])
+  t.match(await storage.verifyCounts(), { users: 4, counted: 4, wrong: 0 })
 })
 
 test('the tables of another profile are refused, and what the server cannot do is found before the first write',

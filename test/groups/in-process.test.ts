@@ -4,6 +4,8 @@ import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import users from '../../lib/index.ts'
+import { StorageError } from '../../lib/storage/storage-error.ts'
+import { aroundCommit } from '../helpers/around.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { testApp } from '../helpers/app.ts'
 
@@ -30,6 +32,14 @@ test('app.users.groups does what the routes do', async (t) => {
   await groups.delete(group.id)
   await t.rejects(groups.get(group.id), { code: 'group_not_found' })
   t.match((await whole.events.list({ subject: group.id })).data[0], { actor: { id: 'desk', type: 'staff' } })
+})
+
+test('a member who cannot be added for the storage alone is not said to be unknown', async (t) => {
+  const storage = memory()
+  const { app: { users: { groups, ...all } }, call } = await testApp(t, { groups: true, storage })
+  const [{ id: ann }, { id }] = [await all.create(ANN), await groups.create({ name: 'A' })]
+  aroundCommit(storage, 'memberships', async () => { throw new StorageError('unavailable', 'away') })
+  t.match((await call('PUT', `/groups/${id}/members/${ann}`)).json(), { status: 503, code: 'storage_unavailable' })
 })
 
 test('each tenant has its own groups', async (t) => {

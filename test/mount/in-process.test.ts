@@ -104,7 +104,7 @@ test('lists pages, and refuses the queries that HTTP refuses', async (t) => {
   const outOfRange = { code: 'validation_failed', errors: [{ parameter: 'limit', code: 'range' }] }
   await t.rejects(users.list({ limit: 4 }), outOfRange)
   const text = users.list(untyped({ page: '1' }))
-  const detail = /^must be a number: a whole one from 1 to /
+  const detail = /^must be a whole number from 1 to /
   await t.rejects(text, { errors: [{ parameter: 'page', code: 'type', detail }] }, 'text is not a number')
   for (const none of ['ann', ['ann'], 5]) {
     const noObject = (parameter: string) =>

@@ -177,8 +177,13 @@ try {
     process.stdout.write(`${mutant.file}:${mutant.line} ${mutant.kind} ${change}: ${said}\n`)
     writeFileSync(join(kept, `report-${values.seed}.json`), JSON.stringify(judged, null, 1))
   })
-  const killed = judged.filter(({ by }) => by !== null).length
-  process.stdout.write(`${killed} of ${judged.length} mutants found, drawn of ${all.length} with seed ${values.seed}\n`)
+  const found = judged.filter(({ by }) => by !== null).length
+  const alive = judged.filter(({ by }) => by === null)
+  const later = alive.filter(({ of }) => of === 0).length
+  const givenUp = alive.filter(({ ran, of }) => ran < of).length
+  process.stdout.write(`${found} of ${judged.length} mutants found, drawn of ${all.length} with seed ${values.seed}; ` +
+    `${later} in code that no test of this level runs, ${givenUp} given up after ${values.seconds} s of tests, ` +
+    `${alive.length - later - givenUp} that all tests of their place let pass\n`)
 } finally {
   await servers.stop()
   rmSync(work, { recursive: true, force: true })

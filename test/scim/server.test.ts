@@ -63,6 +63,8 @@ test('discovery says what there is, with a key or, if the host says so, without'
     const named = (list: Array<{ name: string }>, name: string) => list.find((each) => each.name === name)
     t.match(named(own.attributes, 'userName'), { required: true, caseExact: false, uniqueness: 'server' })
     t.match(named(own.attributes, 'emails'), { mutability: 'readOnly', multiValued: true })
+    t.match(named(own.attributes, 'active'), { type: 'boolean', required: false })
+    t.match(named(own.attributes, 'displayName'), { required: false })
     t.match(named(own.attributes, 'userType'), { type: 'boolean', mutability: 'readWrite' })
     t.match(named(own.attributes, 'title'), { type: 'string', caseExact: true, required: false })
     const phone = Object(named(own.attributes, 'phoneNumbers')).subAttributes

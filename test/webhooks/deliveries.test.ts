@@ -1,9 +1,15 @@
 // Contract §14: events reach receivers.
+import Fastify from 'fastify'
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
 import type { LoggedEvent } from '../../lib/index.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { Delivery } from '../../lib/webhooks.ts'
+import { createFanOut } from '../../lib/webhooks/fan-out.ts'
+import { eventOf, userOf, webhookOf } from '../helpers/records.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
+import { addUser } from '../helpers/writes.ts'
 import { hooked, user } from './hooked.ts'
 
 test('each event is delivered, signed and the same as in the log', async (t) => {
@@ -128,4 +134,20 @@ test('a replay makes no second delivery of an event that is pending', async (t) 
     await createAndAwait(n)
   }
   t.equal((await app.webhooks.deliveries(id, { limit: 1 })).meta.total, 14)
+})
+
+test('of two processes that have read the same place in the log, one makes the deliveries', async (t) => {
+  const storage = memory()
+  const { webhooks: store, events: log } = repositoryOf(storage)
+  const { id } = webhookOf(1)
+  await store.insert(webhookOf(1))
+  const { items: read } = await store.list({ order: 'asc', limit: 9, from: { offset: 0 } })
+  await addUser(storage, userOf(1), { event: eventOf(1, 'user.created') })
+  const { log: logger } = Fastify()
+  await createFanOut(store, log, logger)(read)
+  const { items: [made] } = await store.listDeliveries(id, { offset: 0, limit: 9 })
+  if (made === undefined) throw new Error('there is no delivery')
+  await store.change(id, made.id, () => ({ deliveries: [{ ...made, status: 'succeeded', dueAt: null }] }))
+  await createFanOut(store, log, logger)(read)
+  t.equal((await store.listDeliveries(id, { offset: 0, limit: 9 })).total, 1)
 })

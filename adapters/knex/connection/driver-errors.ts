@@ -182,8 +182,8 @@ export function ofDriver (error: unknown): StorageError {
   const isPassingCode = code !== undefined &&
     (PASSING_CODES.includes(code) || [PASSING_SQLSTATE, PASSING_SQLITE, PASSING_TLS].some((each) => each.test(code)))
   const isLate = property(error, 'name') === 'KnexTimeoutError'
-  const timedOut = isLate || message.startsWith('timeout e')
-  const passes = isPassingCode || timedOut || PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
+  const timedOut = message.startsWith('timeout e')
+  const passes = isPassingCode || isLate || timedOut || PASSING_MESSAGE.test(message) || PASSED_ON.test(message)
   const isClosed = message === 'Unable to acquire a connection'
   const usual = isLate ? NO_CONNECTION : isClosed ? CLOSED : passes ? UNREACHABLE : 'the database refused a statement'
   const constraint = refusedBy(error, code)
