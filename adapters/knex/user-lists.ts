@@ -186,8 +186,8 @@ export function userLists (
       ? pageStatement(dialect, users, USER_COLUMNS, found, page)
       : searchStatement(dialect, users, USER_COLUMNS, { found, walked, numbers }, page)
     // Each combination of fields has its own SQL text, and each number of words: too many to keep prepared.
-    const most = status === undefined && group === undefined ? 4 : 2
-    const isOfFew = words === null || (words.length === 1 && words.every(({ length }) => length <= most))
+    const isPlain = status === undefined && group === undefined && words?.length === 1
+    const isOfFew = words === null || (isPlain && words.every(({ length }) => length <= 4))
     return toPage(await read(sql, params, { keepPlan: !byFields && isOfFew }), USER_COLUMNS, toUser)
   }
 }

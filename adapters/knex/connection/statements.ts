@@ -16,19 +16,6 @@ interface ConnectionSettings extends StatementSettings {
   deadline?: number
 }
 
-// Texts with values of different numbers are few, and no caller should be able to make them many: the server keeps a
-// plan for each.
-const PREPARED_MAX = 400
-const preparedOn = new WeakMap<object, Set<string>>()
-
-/** True if a connection may keep a statement: it has it, or not too many others. */
-function mayKeep (connection: unknown, sql: string): boolean {
-  if (typeof connection !== 'object' || connection === null) return false
-  const texts = preparedOn.get(connection) ?? new Set()
-  preparedOn.set(connection, texts)
-  return texts.has(sql) || (texts.size < PREPARED_MAX && texts.add(sql).has(sql))
-}
-
 /** True if every store can keep a text, or every text in a list, unchanged. */
 export function isStorableParam (param: Param): boolean {
   return typeof param === 'string' ? isStorable(param) : !Array.isArray(param) || param.every(isStorableParam)
@@ -41,8 +28,7 @@ export function queryOn (dialect: Dialect, connection: unknown, settings: Connec
     if (!params.every(isStorableParam)) {
       return Promise.reject(new StorageError('fault', 'a text cannot be stored unchanged'))
     }
-    const isKept = prepare && keepPlan && params.length > 0 && mayKeep(connection, sql)
-    const result = dialect.run(connection, sql, params, isKept)
+    const result = dialect.run(connection, sql, params, prepare && keepPlan && params.length > 0)
     return withDeadline(result, dialect, connection, deadline)
   }
 }
