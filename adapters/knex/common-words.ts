@@ -36,7 +36,7 @@ export function wordSplitter ({ users }: Names): WordSplitter {
   let keptUntil = -Infinity
 
   async function read ({ read: ask, dialect }: Reading): Promise<void> {
-    // Who searches meanwhile takes the sample that there is, and so does everybody for some time if this fails.
+    // Searches that come meanwhile use the last sample, and so do all for ten seconds if this fails.
     keptUntil = performance.now() + KEPT_SHORT_MS
     const some = (rest: string, limit: number, i: number): string =>
       `SELECT * FROM (SELECT id, ${USER_WORDS} AS words FROM ${users} ${rest} LIMIT ${limit}) AS part_${i}`

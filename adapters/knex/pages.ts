@@ -112,7 +112,7 @@ export function partStatement (
   return { sql, params }
 }
 
-/** As many users at most does a search sort at once; of more it looks for those of the page in their order first. */
+/** A search sorts up to so many users. If it finds more, it first looks for those of the page in the order of ids. */
 export const SORTED_MAX = 2000
 // Among so many users.
 const WALKED_MAX = 5000

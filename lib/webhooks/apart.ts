@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 
-// So long is an endpoint left alone whose row could not be read or written.
+// How long an endpoint is left alone after its row could not be read or written.
 const REST_MS = 10_000
-// So many that fail in one round are no longer alone: the store fails.
+// If so many fail in one round, the storage itself is failing.
 const FAILURES_MAX = 3
 
 /**
@@ -18,7 +18,10 @@ export function createApart (logger: FastifyBaseLogger) {
       for (const [id, until] of resting) if (until <= performance.now() - REST_MS) resting.delete(id)
     },
     isResting: (id: string): boolean => (resting.get(id) ?? 0) > performance.now(),
-    /** Does it for an endpoint, and says whether it was done. Throws the error of one of many that failed. */
+    /**
+     * Does the work of one endpoint. False: it failed, and the endpoint rests.
+     * @throws its error, if so many have failed in this round that the storage itself must be failing
+     */
     async done (id: string, work: () => Promise<void>): Promise<boolean> {
       try {
         await work()

@@ -81,7 +81,7 @@ export function discard (connection: unknown): void {
   }
 }
 
-// The pool looks for idle connections every second.
+// Longer than the second between two searches of the pool for idle connections.
 const LET_GO_MS = 3000
 
 /** Closes the connections of a pool of our own as soon as they are free. It opens others when it is asked again. */
