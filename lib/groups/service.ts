@@ -136,7 +136,10 @@ export function createGroupsService (options: GroupsServiceOptions) {
     }
     if (user !== undefined) {
       // More conditions are of one group of the tenant, which is found by its name.
-      if (name === undefined && externalId === undefined) return groups.ofUser(user, page)
+      if (name === undefined && externalId === undefined) {
+        const isThere = isUserId(user) && await findIn(repository, user, tenant) !== null
+        return isThere ? groups.ofUser(user, page) : { items: [], total: 0 }
+      }
       const { items: [first] } = await groups.list({ ...named(name, externalId), tenant }, { ...page, from: START })
       return first === undefined
         ? { items: [], total: 0 }

@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { insufficientScope } from '../api-keys/challenge.ts'
+import type { UsersError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { JSON_TYPE } from '../http/body.ts'
 import type { Schema } from '../openapi/component-parts.ts'
 import { providerConfig, resourceTypesOf, schemasOf } from '../scim/discovery.ts'
-import { ERROR_SCHEMA } from '../scim/errors.ts'
+import { ERROR_SCHEMA, scimError } from '../scim/errors.ts'
 import type { Mapping } from '../scim/mapping.ts'
 import type { Operation, OperationCall } from './operation.ts'
 
@@ -22,8 +23,37 @@ export const body = { types: [SCIM_TYPE, JSON_TYPE], schema: resource } as const
 export const send = (reply: FastifyReply, value: object, status = 200): FastifyReply =>
   reply.code(status).type(SCIM_TYPE).send(JSON.stringify(value))
 
-/** The parameters of a request by their names: unknown ones mean nothing, as clients send their own. */
-export const queryOf = ({ pairs }: OperationCall): Record<string, unknown> => Object.fromEntries(pairs)
+const PARAMETERS = new Map([
+  'filter', 'startIndex', 'count', 'cursor', 'sortBy', 'sortOrder', 'attributes', 'excludedAttributes'
+].map((name) => [name.toLowerCase(), name]))
+
+const wrongParameter = (name: string, detail: string): UsersError =>
+  scimError(name === 'filter' ? 'invalidFilter' : 'invalidValue', `${name} ${detail}.`)
+
+/**
+ * The parameters that are ours, by their names in any case. Others mean nothing, as clients send their own.
+ * @throws UsersError for one that is repeated
+ */
+export function parametersIn (given: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const known = new Map<string, unknown>()
+  for (const [each, value] of given) {
+    const name = PARAMETERS.get(each.toLowerCase())
+    if (name === undefined) continue
+    if (known.has(name)) throw wrongParameter(name, 'must not be given more than once')
+    known.set(name, value)
+  }
+  return Object.fromEntries(known)
+}
+
+/**
+ * The parameters of a query.
+ * @throws UsersError for one that can't be read or is repeated, since a list without its filter is one of everybody
+ */
+export function queryOf ({ pairs, faults: [fault] }: OperationCall): Record<string, unknown> {
+  if (fault === undefined) return parametersIn(pairs)
+  const { parameter = '', detail } = fault
+  throw wrongParameter(PARAMETERS.get(parameter.toLowerCase()) ?? parameter, detail)
+}
 
 /** Where the server is, as the client sees it. */
 export function baseOf ({ request, collection }: OperationCall): string {

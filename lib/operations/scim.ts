@@ -15,7 +15,7 @@ import type { ScimServer } from '../scim/server.ts'
 import type { Call } from '../core/context.ts'
 import type { WriteOptions } from '../users/write-options.ts'
 import type { Operation, OperationCall } from './operation.ts'
-import { baseOf, body, discoveryOperations, media, queryOf, send } from './scim-discovery.ts'
+import { baseOf, body, discoveryOperations, media, parametersIn, queryOf, send } from './scim-discovery.ts'
 
 const text = (description: string): Parameters[string] => ({
   schema: { type: 'string', description }, readAs: 'string', problem: () => null
@@ -41,7 +41,7 @@ function callOf ({ request, tenant }: OperationCall): Call {
 
 /** The parameters of a search (RFC 7644 section 3.4.3). */
 function searchOf ({ request: { body } }: OperationCall): Record<string, unknown> {
-  if (isObject(body)) return body
+  if (isObject(body)) return parametersIn(Object.entries(body))
   throw scimError('invalidSyntax', 'The body must be an object.')
 }
 

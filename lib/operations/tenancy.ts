@@ -73,7 +73,9 @@ interface RequestTenant {
  * @throws UsersError `not_found` for a path of another tenant, and for what is the platform's; `tenant_forbidden`,
  * `validation_failed`
  */
-export function tenantOf (request: OperationRequest, operation: Operation, { pairs }: ParsedQuery): RequestTenant {
+export function tenantOf (
+  request: OperationRequest, operation: Operation, { pairs, faults: queryFaults }: ParsedQuery
+): RequestTenant {
   const { principal: { tenant: own } } = callerOf(request)
   const params: Record<string, unknown> = Object(request.params)
   const named = {
@@ -83,7 +85,8 @@ export function tenantOf (request: OperationRequest, operation: Operation, { pai
   }
   const { path } = named
   if (path !== undefined && (!isTenant(path) || (own !== undefined && path !== own))) throw new UsersError('not_found')
-  const faults = faultsOf(named)
+  // One that can't be read must not become all of them.
+  const faults = [...queryFaults.filter(({ parameter }) => parameter === 'tenant'), ...faultsOf(named)]
   if (faults.length > 0) throw validationFailed(faults)
   const bound = own ?? path
   if (bound === undefined && named.query === undefined && operation.findTenant !== undefined) {

@@ -43,7 +43,10 @@ interface Parts {
 
 /** What a name is made of, if no whole one is sent. */
 export const NAME_PARTS = ['name.givenname', 'name.familyname']
-const READ_ONLY = ['id', 'meta', 'schemas', 'groups']
+const WITHOUT_PLACE = ['id', 'meta', 'schemas', 'groups', 'password']
+
+/** True for attributes that the server alone sets, and for those that it never keeps. */
+export const isIgnored = (name: string): boolean => WITHOUT_PLACE.includes(name)
 
 export function createAssignment ({ slots, isBoolean, isFolded, refuses }: Parts): Assignment {
   function find (path: Path | AttributeName): Slot[] {
@@ -121,8 +124,6 @@ export function createAssignment ({ slots, isBoolean, isFolded, refuses }: Parts
   function keepPart (values: Values, key: string, value: unknown): void {
     if (typeof value === 'string' || value === null) values.set(key, value)
   }
-
-  const isIgnored = (name: string): boolean => READ_ONLY.includes(name) || name === 'password'
 
   function assign (values: Values, path: Path, value: unknown, isWhole: boolean, current: Current): void {
     const { name, sub, schema } = path

@@ -63,6 +63,7 @@ export async function runBulk (body: Readonly<Record<string, unknown>>, parts: B
     const value = resolved(data, ids)
     if (verb === 'POST' && given === undefined) {
       if (typeof bulkId !== 'string' || bulkId === '') throw scimError('invalidSyntax', 'A creation needs a bulkId.')
+      if (ids.has(bulkId)) throw scimError('invalidSyntax', 'Another creation has this bulkId.')
       const made = await type.create(value, {}, base, call)
       ids.set(bulkId, String(made.value['id']))
       return { location: made.location, version: `"${made.version}"`, status: '201' }
@@ -94,7 +95,7 @@ export async function runBulk (body: Readonly<Record<string, unknown>>, parts: B
     const operation: Record<string, unknown> = isObject(each) ? each : {}
     const { method, bulkId } = operation
     const named = {
-      method: String(method).toUpperCase(), ...(typeof bulkId === 'string' && { bulkId })
+      method: String(method ?? '').toUpperCase(), ...(typeof bulkId === 'string' && { bulkId })
     }
     try {
       results.push({ ...named, ...await make(operation) })

@@ -1,6 +1,7 @@
 // Groups as SCIM has them, on the service of groups alone.
 
 import type { Call } from '../core/context.ts'
+import { UsersError } from '../core/errors.ts'
 import { isUserId } from '../core/ids.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { GroupsService } from '../groups/service.ts'
@@ -11,6 +12,8 @@ import { scimError } from './errors.ts'
 import { conjuncts, type FilterValue, namedValues, parseFilter } from './filter.ts'
 import { type Change, member, readChanges } from './patch.ts'
 import type { ScimPage, ScimSort } from './users.ts'
+
+const ID_SHOWN = 100
 
 /** What a client asks of a group. */
 interface Asked { name?: unknown, externalId?: unknown, add: Set<string>, remove: Set<string>, all: Set<string> | null }
@@ -97,6 +100,18 @@ function askedIn (resource: unknown): Asked {
   return asked
 }
 
+/** Makes a change of members. One who is no user is named by the id, since clients have no list of ours. */
+async function naming<Made> (ids: readonly string[] | undefined, change: Promise<Made>): Promise<Made> {
+  try {
+    return await change
+  } catch (error) {
+    const [, at] = /^\/add\/(\d+)$/.exec(error instanceof UsersError ? error.errors?.[0]?.pointer ?? '' : '') ?? []
+    const id = at === undefined ? undefined : ids?.[Number(at)]
+    if (id === undefined) throw error
+    throw scimError('invalidValue', `members has ${JSON.stringify(id.slice(0, ID_SHOWN))}, which is no id of a user.`)
+  }
+}
+
 export type ScimGroups = ReturnType<typeof createScimGroups>
 
 const unserved = () => scimError('invalidFilter', 'This server finds groups by eq with id, displayName, externalId ' +
@@ -137,20 +152,23 @@ export function createScimGroups (groups: GroupsService) {
 
     async create (resource: unknown, call: Call): Promise<GroupRecord> {
       const asked = askedIn(resource)
-      const { group } = await groups.create(bodyOf(asked), call, [...asked.all ?? []])
+      const ids = [...asked.all ?? []]
+      const { group } = await naming(ids, groups.create(bodyOf(asked), call, ids))
       return group
     },
 
     replace (id: string, resource: unknown, options: WriteOptions, call: Call): Promise<GroupRecord> {
       const asked = askedIn(resource)
       if (asked.name === undefined) throw scimError('invalidValue', 'displayName is required.')
-      return groups.change(id, { externalId: null, ...bodyOf(asked) }, { all: [...asked.all ?? []] }, options, call)
+      const all = [...asked.all ?? []]
+      return naming(all, groups.change(id, { externalId: null, ...bodyOf(asked) }, { all }, options, call))
     },
 
     patch (id: string, body: unknown, options: WriteOptions, call: Call): Promise<GroupRecord> {
       const asked = nothing()
       for (const change of readChanges(body)) apply(asked, change)
-      return groups.change(id, bodyOf(asked), membersOf(asked), options, call)
+      const members = membersOf(asked)
+      return naming(members?.all ?? members?.add, groups.change(id, bodyOf(asked), members, options, call))
     },
 
     remove: (id: string, options: WriteOptions, call: Call): Promise<void> => groups.remove(id, options, call)

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import type { FieldsSchema } from '../fields/fields-schema.ts'
 import type { UserRecord } from '../storage/storage.ts'
-import { type Assignment, createAssignment, NAME_PARTS, type Values } from './assignment.ts'
+import { type Assignment, createAssignment, isIgnored, NAME_PARTS, type Values } from './assignment.ts'
 import { scimError } from './errors.ts'
 import { ENTERPRISE_KEY, ENTERPRISE_SCHEMA, USER_SCHEMA } from './schemas.ts'
 import { type Slot, slotOf } from './slots.ts'
@@ -46,7 +46,12 @@ export interface SlotKind {
 /** The key of the slot of `userName`. */
 export const USER_NAME = 'username.'
 
-const STATUS = new Map<unknown, string>([[true, 'active'], [false, 'suspended']])
+const SCHEMAS = [USER_SCHEMA.toLowerCase(), ENTERPRISE_KEY]
+
+function statusOf (isActive: unknown): string {
+  if (typeof isActive === 'boolean') return isActive ? 'active' : 'suspended'
+  throw scimError('invalidValue', 'active must be true or false.')
+}
 
 /**
  * Makes the mapping of a mount.
@@ -61,19 +66,27 @@ export function createMapping (
   }
   require(userName === 'email' || unique.has(userName), 'userName must be email, or a field of fields.unique')
   require(externalId === undefined || unique.has(externalId), 'externalId must be a field of fields.unique')
-  for (const [path, field] of Object.entries(attributes)) {
-    require(Object.hasOwn(properties, field), `attributes has ${JSON.stringify(path)}: there is no field ${field}`)
-  }
   const ownId = externalId ?? (unique.has('externalId') ? 'externalId' : null)
-  const slots: Slot[] = [
+  const fixed: Slot[] = [
     slotOf('userName', userName === 'email' ? { member: 'email' } : { field: userName }),
     slotOf('name.formatted', { member: 'name' }),
     slotOf('displayName', { member: 'name' }),
     slotOf('active', { member: 'active' }),
     slotOf('emails[type eq "work"].value', { member: 'email' }),
-    ...ownId === null ? [] : [slotOf('externalId', { field: ownId })],
-    ...Object.entries(attributes).map(([path, field]) => slotOf(path, { field }))
+    ...ownId === null ? [] : [slotOf('externalId', { field: ownId })]
   ]
+  const own = Object.entries(attributes).map(([path, field]): Slot => {
+    const slot = slotOf(path, { field })
+    const wrong = `attributes has ${JSON.stringify(path)}`
+    require(Object.hasOwn(properties, field), `${wrong}: there is no field ${field}`)
+    require(SCHEMAS.includes(slot.schema.toLowerCase()), `${wrong}: its schema must be that of users, or ` +
+      ENTERPRISE_SCHEMA)
+    const isTaken = isIgnored(slot.name.toLowerCase()) ||
+      (slot.name !== 'emails' && fixed.some(({ key }) => key === slot.key))
+    require(!isTaken, `${wrong}, which has a place already, or can have none`)
+    return slot
+  })
+  const slots = [...fixed, ...own]
   const byKey = new Map(slots.map((slot) => [slot.key, slot]))
   // With the address as user name, what a client sends as address besides it has no place.
   const isAlias = (slot: Slot): boolean => userName === 'email' && slot.key === 'emails[work].value'
@@ -110,7 +123,7 @@ export function createMapping (
       const { target } = slot
       if ('field' in target) body[target.field] = value
       else if (target.member === 'email' && value !== null) body['email'] = value
-      else if (target.member === 'active' && value !== null) body['status'] = STATUS.get(value) ?? value
+      else if (target.member === 'active' && value !== null) body['status'] = statusOf(value)
     }
     return body
   }

@@ -2,8 +2,9 @@
 
 import type { Call } from '../core/context.ts'
 import { UsersError } from '../core/errors.ts'
+import { isGroupId, isUserId } from '../core/ids.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
-import type { GroupRecord, UserRecord } from '../storage/storage.ts'
+import type { GroupRecord, Page, UserRecord } from '../storage/storage.ts'
 import { type BulkParts, runBulk } from './bulk.ts'
 import { COUNT_MAX, COUNT_USUAL } from './discovery.ts'
 import { scimError } from './errors.ts'
@@ -25,16 +26,19 @@ function wholeIn (value: unknown, name: string, usual: number): number {
 
 const cursorOf = (id: string): string => Buffer.from(`after:${id}`).toString('base64url')
 
-function afterIn (cursor: string): string {
+function afterIn (cursor: string, isId: (text: string) => boolean): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (!/^after:[a-z]{3}_[0-9a-z]{26}$/.test(text)) throw scimError('invalidCursor', 'This is no cursor of ours.')
-  return text.slice('after:'.length)
+  const id = text.slice('after:'.length)
+  if (text === `after:${id}` && isId(id)) return id
+  throw scimError('invalidCursor', 'This is no cursor of this list.')
 }
 
 interface Asked { filter: string | undefined, page: ScimPage, sort: ScimSort | null, startIndex: number | null }
 
-/** Where a list begins, and what it is sorted by (RFC 7644 section 3.4.2, RFC 9865). */
-function askedIn ({ filter, startIndex, count, cursor, sortBy, sortOrder }: Query): Asked {
+/** Where a list begins, and what it is sorted by (RFC 7644 section 3.4.2, RFC 9865). `isId`: what it is a list of. */
+function askedIn (
+  { filter, startIndex, count, cursor, sortBy, sortOrder }: Query, isId: (text: string) => boolean
+): Asked {
   const limit = Math.min(Math.max(wholeIn(count, 'count', COUNT_USUAL), 0), COUNT_MAX)
   const first = Math.max(wholeIn(startIndex, 'startIndex', 1), 1)
   const sort = typeof sortBy === 'string' && sortBy !== ''
@@ -47,19 +51,25 @@ function askedIn ({ filter, startIndex, count, cursor, sortBy, sortOrder }: Quer
   if (cursor === undefined || cursor === null) {
     return { filter: text, sort, page: { limit, from: { offset: first - 1 } }, startIndex: first }
   }
-  const from = cursor === '' ? { offset: 0 } : { after: afterIn(String(cursor)) }
+  const from = cursor === '' ? { offset: 0 } : { after: afterIn(String(cursor), isId) }
   // One more shows whether more follow.
   return { filter: text, sort, page: { limit: limit + 1, from }, startIndex: null }
 }
 
-/** The resources of a page, as a list. */
-function shownList<Item extends { id: string }> (
-  { items, total }: { items: Item[], total: number }, { page, startIndex }: Asked, resources: readonly JsonObject[]
-): JsonObject {
-  if (startIndex !== null) return listOf(resources, total, { startIndex })
-  const shown = resources.slice(0, page.limit - 1)
-  const last = items.length === page.limit && page.limit > 1 ? items[page.limit - 2] : undefined
-  return listOf(shown, total, last === undefined ? {} : { nextCursor: cursorOf(last.id) })
+/** The resources of a page, as a list. `show`: null, if there is no such resource any more. */
+async function shownList<Item extends { id: string }> (
+  { items, total }: Page<Item>, { page, startIndex }: Asked, show: (item: Item) => Promise<JsonObject | null>
+): Promise<JsonObject> {
+  const own = startIndex === null ? items.slice(0, page.limit - 1) : items
+  const resources: JsonObject[] = []
+  for (const item of own) {
+    const resource = await show(item)
+    if (resource !== null) resources.push(resource)
+  }
+  const left = total - (own.length - resources.length)
+  if (startIndex !== null) return listOf(resources, left, { startIndex })
+  const last = items.length > own.length ? own.at(-1) : undefined
+  return listOf(resources, left, last === undefined ? {} : { nextCursor: cursorOf(last.id) })
 }
 
 export type ScimServer = ReturnType<typeof createScimServer>
@@ -76,9 +86,9 @@ export function createScimServer (mapping: Mapping, users: ScimUsers, groups: Sc
   const ofUsers: ScimType = {
     async list (query, base, call) {
       const selection = chosen(query)
-      const asked = askedIn(query)
+      const asked = askedIn(query, isUserId)
       const page = await users.list(asked.filter, asked.page, asked.sort, call)
-      return shownList(page, asked, page.items.map((user) => resources.user(user, selection, base)))
+      return shownList(page, asked, async (user) => resources.user(user, selection, base))
     },
     get: async (id, query, base, call) => showUser(await users.get(id, call), query, base),
     create: async (resource, query, base, call) => showUser(await users.create(resource, call), query, base),
@@ -110,11 +120,16 @@ export function createScimServer (mapping: Mapping, users: ScimUsers, groups: Sc
     }
     return {
       async list (query, base, call) {
-        const asked = askedIn(query)
+        const asked = askedIn(query, isGroupId)
         const page = await own.list(asked.filter, asked.page, asked.sort, call)
-        const shown: JsonObject[] = []
-        for (const group of page.items) shown.push((await showGroup(group, query, base, call)).value)
-        return shownList(page, asked, shown)
+        return shownList(page, asked, async (group) => {
+          try {
+            return (await showGroup(group, query, base, call)).value
+          } catch (error) {
+            if (error instanceof UsersError && error.code === 'group_not_found') return null
+            throw error
+          }
+        })
       },
       get: async (id, query, base, call) => showGroup(await own.get(id, call), query, base, call),
       create: async (resource, query, base, call) => showGroup(await own.create(resource, call), query, base, call),
@@ -135,7 +150,7 @@ export function createScimServer (mapping: Mapping, users: ScimUsers, groups: Sc
 
   /** Searches all types of resources (RFC 7644 section 3.4.2.1). A type without the attributes has nobody. */
   async function search (query: Query, base: string, call: Call): Promise<JsonObject> {
-    const { page: { limit }, startIndex } = askedIn(query)
+    const { page: { limit }, startIndex } = askedIn(query, isUserId)
     if (startIndex === null) throw scimError('invalidValue', 'A search of all types of resources has no cursors.')
     const found: JsonObject[] = []
     const refused: unknown[] = []

@@ -3,7 +3,7 @@
 import { createKeyedQueue } from '../core/keyed-queue.ts'
 import { derivedId } from '../core/ids.ts'
 import { pauseBefore } from './attempts.ts'
-import { memberEvents, membershipOf, nextGroup, rowsWith } from './group-members.ts'
+import { memberEvents, memberIdsOf, membershipOf, membershipsIn, nextGroup, rowsWith } from './group-members.ts'
 import { groupEvent } from './recorded-events.ts'
 import type { EventRecord, GroupChange, GroupRecord, NewEvent, Page, PageRequest, VersionGuard } from './records.ts'
 import { membershipId } from './selection.ts'
@@ -62,7 +62,7 @@ export interface GroupFilter {
 
 interface Decision { outcome: GroupOutcome, writes: RowWrite[], events: EventRecord[] }
 
-const READ_TOGETHER = 1000
+const READS_MAX = 5
 const refused = (outcome: GroupOutcome): Decision => ({ outcome, writes: [], events: [] })
 
 export type GroupStore = ReturnType<typeof createGroupStore>
@@ -71,25 +71,13 @@ export type GroupStore = ReturnType<typeof createGroupStore>
 export function createGroupStore (store: Storage) {
   const inTurn = createKeyedQueue()
 
-  /** The memberships of a group. */
-  async function allOf (group: string): Promise<Map<string, Row<'memberships'>>> {
-    const rows = new Map<string, Row<'memberships'>>()
-    for (let after = ''; ;) {
-      const page = { order: 'asc', limit: READ_TOGETHER, from: { after } } as const
-      const { items } = await store.list('memberships', { of: group, page })
-      for (const row of items) rows.set(row.record.id, row)
-      if (items.length < READ_TOGETHER) return rows
-      after = items.at(-1)?.record.id ?? ''
-    }
-  }
-
   /** Who joins and leaves of those who are asked for, with the rows for it; or who is no user of the tenant. */
   async function decideMembers (
     { record: { id, tenant } }: Row<'userGroups'>, { add = [], remove = [], all }: MembersAsked
   ) {
     const there = all === undefined
       ? await rowsWith(store, 'memberships', [...add, ...remove].map((user) => membershipId(id, user)))
-      : await allOf(id)
+      : new Map((await membershipsIn(store, id)).map((row) => [row.record.id, row]))
     const wanted = new Set(all ?? add)
     const leaving = all === undefined ? remove : [...there.values()].map(({ record: { member } }) => member)
     const left = new Set(leaving.filter((user) => all === undefined || !wanted.has(user)))
@@ -217,11 +205,16 @@ export function createGroupStore (store: Storage) {
       // Behind all ids of the group's members, or before them.
       const end = page.order === 'asc' ? '\u{10ffff}' : ''
       const from = 'after' in page.from ? { after: membershipId(page.from.after, end) } : page.from
-      const { items, total } = await store.list('memberships', {
-        where: { member: 'member', values: [user] }, page: { ...page, from }
-      })
-      const groups = await rowsWith(store, 'userGroups', items.map(({ of }) => of ?? ''))
-      return { items: items.flatMap(({ of }) => groups.get(of ?? '')?.record ?? []), total }
+      for (let attempt = 1; ; attempt++) {
+        const { items, total } = await store.list('memberships', {
+          where: { member: 'member', values: [user] }, page: { ...page, from }
+        })
+        const groups = await rowsWith(store, 'userGroups', items.map(({ of }) => of ?? ''))
+        const found = items.flatMap(({ of }) => groups.get(of ?? '')?.record ?? [])
+        // A group that is deleted between the two reads has no members either.
+        if (found.length === items.length) return { items: found, total }
+        if (attempt === READS_MAX) return { items: found, total: total - (items.length - found.length) }
+      }
     },
 
     /** Whether a user is a member. */
@@ -230,9 +223,6 @@ export function createGroupStore (store: Storage) {
       return row !== null
     },
 
-    /** The ids of the members of a group, in their order. */
-    async memberIds (group: string): Promise<string[]> {
-      return [...(await allOf(group)).values()].map(({ record: { member } }) => member)
-    }
+    memberIds: (group: string): Promise<string[]> => memberIdsOf(store, group)
   }
 }

@@ -113,6 +113,22 @@ export async function membershipsOf (store: Storage, users: readonly string[]): 
   }
 }
 
+/** The memberships of a group, in the order of its members. */
+export async function membershipsIn (store: Storage, group: string): Promise<Array<Row<'memberships'>>> {
+  const rows: Array<Row<'memberships'>> = []
+  for (let after = ''; ;) {
+    const page = { order: 'asc', limit: READ_TOGETHER, from: { after } } as const
+    const { items } = await store.list('memberships', { of: group, page })
+    rows.push(...items)
+    if (items.length < READ_TOGETHER) return rows
+    after = items.at(-1)?.record.id ?? ''
+  }
+}
+
+/** The ids of the members of a group, in their order. */
+export const memberIdsOf = async (store: Storage, group: string): Promise<string[]> =>
+  (await membershipsIn(store, group)).map(({ record: { member } }) => member)
+
 /** The rows of a collection with these ids that are there. */
 export async function rowsWith<Name extends 'users' | 'userGroups' | 'memberships'> (
   store: Storage, name: Name, ids: Iterable<string>

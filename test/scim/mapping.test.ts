@@ -7,7 +7,10 @@ const made = (n: number) => ({ userName: `user${n}@example.org`, displayName: `U
 test('a mapping that does not fit the fields fails the registration', async (t) => {
   for (const [mapping, message] of [
     [{ userName: 'department' }, /mapping\.userName/], [{ externalId: 'title' }, /mapping\.externalId/],
-    [{ attributes: { title: 'nothing' } }, /there is no field nothing/], [{ unknown: 'maybe' }, /unknown/]
+    [{ attributes: { title: 'nothing' } }, /there is no field nothing/], [{ unknown: 'maybe' }, /unknown/],
+    [{ attributes: { 'urn:example:2.0:User:title': 'title' } }, /its schema must be that of users/],
+    ...['password', 'groups', 'active', 'userName', 'name', 'name.formatted', 'displayName', 'externalId'].map((path) =>
+      [{ attributes: { [path]: 'title' } }, /which has a place already, or can have none/] as const)
   ] as const) await t.rejects(served(t, {}, Object({ mapping })), message)
 })
 
