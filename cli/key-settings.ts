@@ -3,16 +3,24 @@ import { endOf } from '../lib/storage/storage-rules.ts'
 import { repositoryOf } from '../lib/storage/repository.ts'
 import type { ApiKeyRecord, Storage } from '../lib/storage/storage.ts'
 import { type KeyOptions, settingsOf } from './keys.ts'
+import type { TenantOptions } from './common.ts'
 import type { Output } from './output.ts'
 
 const NEWEST = 100
+const ONE = { from: { offset: 0 }, limit: 1, order: 'asc' } as const
 
 /**
  * Warns where a new key differs from each of the newest active ones, since the server, which alone has its options,
- * would refuse it.
+ * would refuse it; and of one that reaches all tenants because none was named.
  */
-export async function warnOfSettings (storage: Storage, output: Output, options: KeyOptions): Promise<void> {
+export async function warnOfSettings (
+  storage: Storage, output: Output, options: KeyOptions & TenantOptions
+): Promise<void> {
   const { prefix, pepper: [pepper] } = settingsOf(options)
+  if (options.tenant === undefined && (await storage.listTenants(ONE)).total > 0) {
+    output.note('Warning: this key belongs to no tenant, and reaches the users of all. ' +
+      'For a key of one, revoke it and pass --tenant.')
+  }
   const { items } = await repositoryOf(storage).apiKeys.list({ from: { offset: 0 }, limit: NEWEST, order: 'desc' })
   const active = items.filter((key) => Date.now() < endOf(key))
   const lacks = (fits: (key: ApiKeyRecord) => boolean): boolean => active.length > 0 && !active.some(fits)

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { useSpeech } from '../state/texts.ts'
 import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
@@ -35,8 +35,9 @@ interface PagerProps extends Omit<SizeProps, 'onSize'> {
 export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps) {
   const { say, number } = useSpeech()
   const pages = Math.max(1, Math.ceil(total / limit))
-  const [typed, setTyped] = useState(String(page))
-  useEffect(() => setTyped(String(page)), [page])
+  const typed = useRef<HTMLInputElement>(null)
+  const show = (shown: number): void => { if (typed.current !== null) typed.current.value = String(shown) }
+  useEffect(() => show(page), [page])
   const step = (name: 'previous' | 'next', to: number, isOff: boolean) => (
     <button
       type='button'
@@ -58,9 +59,9 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            const wanted = Number(typed.trim())
+            const wanted = Number(typed.current?.value.trim())
             const next = Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, pages) : page
-            setTyped(String(next))
+            show(next)
             if (next !== page) onPage(next)
           }}
         >
@@ -70,8 +71,8 @@ export function Pager ({ page, limit, total, sizes, onPage, onSize }: PagerProps
               type='text'
               inputMode='numeric'
               size={6}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
+              ref={typed}
+              defaultValue={String(page)}
             />
           </label>{' '}
           <span>{say('pages.of', { pages: number(pages) })}</span>{' '}

@@ -108,7 +108,9 @@ export function createServices (host: FastifyInstance, options: CheckedOptions, 
     const on = tenant === undefined ? emitter.on : ofTenant(emitter.on, tenant)
     return createInProcess({ ...own, usersIn, keysIn, events: createEvents(on, eventLog, tenant) }, scope)
   }
-  const tenants = options.tenants ? createTenants(repository, verifier, pageSize) : null
+  const tenants = options.tenants
+    ? createTenants(repository, verifier, pageSize, options.apiKeys.cache * 1000)
+    : null
   if (tenants !== null) host.addHook('preClose', tenants.close)
   return { ...own, present, publish, tenants, inProcess: createUsers({ usersIn: inProcess, tenants, opened, guards }) }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { UsersError } from '../core/errors.ts'
 import { watchForegroundRequests } from '../core/foreground-requests.ts'
 import { fromStorage } from '../storage/storage-errors.ts'
@@ -5,6 +6,7 @@ import type { Repository } from '../storage/repository.ts'
 
 // How many records of a tenant go in one step.
 const REMOVED_TOGETHER = 500
+const ONE = { order: 'asc', limit: 1, from: { offset: 0 } } as const
 
 /** The deletions of tenants that this process is making. */
 export interface TenantRemovals {
@@ -25,13 +27,23 @@ interface Removal {
   done: Promise<void>
 }
 
-/** Makes what deletes tenants in steps, beside requests. `clear`: forgets the keys that were verified. */
-export function createTenantRemovals ({ tenants }: Repository, clear: () => void): TenantRemovals {
+interface RemovalOptions {
+  /** Forgets the keys that were verified. */
+  clear: () => void
+  /** How long other processes go on taking a key that is deleted, in milliseconds. */
+  keyCacheMs: number
+}
+
+/** Makes what deletes tenants in steps, beside requests. */
+export function createTenantRemovals (
+  { tenants, apiKeys }: Pick<Repository, 'tenants' | 'apiKeys'>, { clear, keyCacheMs }: RemovalOptions
+): TenantRemovals {
   const running = new Map<string, Removal>()
-  let isClosed = false
+  const closing = new AbortController()
+  const { signal } = closing
 
   async function step (tenant: string): Promise<boolean> {
-    if (isClosed) {
+    if (signal.aborted) {
       const cause = new Error('the server is closing before the tenant was deleted completely: delete it again')
       throw new UsersError('storage_unavailable', { cause })
     }
@@ -43,10 +55,15 @@ export function createTenantRemovals ({ tenants }: Repository, clear: () => void
   async function run (tenant: string, removal: Removal): Promise<void> {
     const requests = watchForegroundRequests()
     try {
-      do {
-        removal.isAskedAgain = false
-        while (await step(tenant)) await requests.yieldToRequests()
-      } while (removal.isAskedAgain)
+      const { total: keys } = await fromStorage(() => apiKeys.list({ ...ONE, tenant }))
+      // With its keys other processes create users until they ask for the keys again. These go too.
+      for (const waitMs of keys === 0 ? [0] : [0, keyCacheMs]) {
+        if (waitMs > 0) await delay(waitMs, null, { signal }).catch(() => {})
+        do {
+          removal.isAskedAgain = false
+          while (await step(tenant)) await requests.yieldToRequests()
+        } while (removal.isAskedAgain)
+      }
     } finally {
       requests.close()
       running.delete(tenant)
@@ -67,7 +84,7 @@ export function createTenantRemovals ({ tenants }: Repository, clear: () => void
     },
     isRunning: (tenant) => running.has(tenant),
     async close () {
-      isClosed = true
+      closing.abort()
       await Promise.allSettled([...running.values()].map(({ done }) => done))
     }
   }

@@ -34,10 +34,11 @@ export function requireTenants (tenants: Tenants | null): Tenants {
 export function createTenants (
   repository: Repository,
   { clear }: Pick<Verifier, 'clear'>,
-  pageSize: PageSize
+  pageSize: PageSize,
+  keyCacheMs: number
 ): Tenants {
   const declared = pagingParameters(pageSize, TENANT)
-  const removals = createTenantRemovals(repository, clear)
+  const removals = createTenantRemovals(repository, { clear, keyCacheMs })
   const assignments = createTenantAssignments(repository)
 
   function requireName (tenant: unknown): asserts tenant is string {

@@ -1,7 +1,7 @@
 // How tenants are removed and given users, on rows, for every store.
 
 import { isUserId } from '../core/ids.ts'
-import { changedGroups, leaving, membershipsOf, rowsWith } from './group-members.ts'
+import { changedGroups, leaving, memberIdsOf, membershipsOf, rowsWith } from './group-members.ts'
 import { forgotten, isErased } from './recorded-events.ts'
 import type { EventRecord, Page, PageRequest, TenantRecord } from './records.ts'
 import type { CollectionName, Rewrite, Row, Storage, RowWrite, Unit } from './storage.ts'
@@ -29,6 +29,7 @@ export interface AssignmentStep {
 export type TenantStore = ReturnType<typeof createTenantStore>
 
 const EVENTS_TOGETHER = 1000
+const GROUPS_TOGETHER = 100
 
 const unitOf = (writes: RowWrite[], rewrites: Rewrite[] = []): Unit => ({ writes, events: [], rewrites })
 const page = (limit: number) => ({ order: 'asc', limit, from: { offset: 0 } } as const)
@@ -72,6 +73,28 @@ export function createTenantStore (store: Storage) {
     (tenant, limit) => store.log.rewrite({ of: { tenant }, make: forgotten }, limit),
     (tenant, limit) => drop('webhooks', tenant, limit, (was) => ({ in: 'webhooks', put: null, was }))
   ]
+
+  /** Gives groups with their events, unless one has members who stay, or a name that is taken in the tenant. */
+  async function assignGroups (tenant: string): Promise<void> {
+    for (let after = ''; ;) {
+      const { items } = await store.list('userGroups', {
+        tenant: null, page: { order: 'asc', limit: GROUPS_TOGETHER, from: { after } }
+      })
+      const meant: Array<Row<'userGroups'>> = []
+      for (const was of items) {
+        const members = await memberIdsOf(store, was.record.id)
+        const users = await rowsWith(store, 'users', members)
+        if (members.every((id) => users.get(id)?.record.tenant === tenant)) meant.push(was)
+      }
+      // One that is changed meanwhile stays, until the assignment is asked for again.
+      await store.commit(meant.map((was) => unitOf(
+        [{ in: 'userGroups', put: { ...was, record: { ...was.record, tenant } }, was }],
+        [assigned({ subject: was.record.id }, tenant)]
+      )))
+      if (items.length < GROUPS_TOGETHER) return
+      after = items.at(-1)?.record.id ?? ''
+    }
+  }
 
   /** Gives the deleted users and their events. */
   async function assignRest (tenant: string): Promise<void> {
@@ -118,9 +141,9 @@ export function createTenantStore (store: Storage) {
      * Gives users who belong to no tenant to one, with their events, each in one atomic step; also the events of users
      * who were deleted, unless they are erased. A step looks at the next users by id, so no step takes longer because
      * there are many. `version` and `updatedAt` stay, no event is recorded, and events keep their places in the log.
-     * Keys, groups and webhooks stay without a tenant. Users whose address or unique value is taken in the tenant stay
-     * as they are, and hold up nobody else. Many callers may do it concurrently, beside writes; after a crash, the
-     * first step may be asked for again.
+     * Users whose address or unique value is taken in the tenant stay as they are, and hold up nobody else. The last
+     * step gives groups that have no members elsewhere. Keys and webhooks stay without a tenant. Many callers may do it
+     * concurrently, beside writes; after a crash, the first step may be asked for again.
      */
     async assign (tenant: string, { after, limit }: AssignmentRequest): Promise<AssignmentStep> {
       const from = after === null ? { offset: 0 } : { after }
@@ -150,6 +173,7 @@ export function createTenantStore (store: Storage) {
       }
       const last = items.at(-1)
       if (last !== undefined && items.length === limit) return { ...step, next: last.id }
+      await assignGroups(tenant)
       await assignRest(tenant)
       return step
     }

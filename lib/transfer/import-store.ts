@@ -109,16 +109,19 @@ export function holdersIn (repository: Repository, own: string | undefined): Fin
 
 /**
  * Makes the function that says why a new user can't have the id: a user is put away under it, and could not be restored
- * any more. null: nobody is.
+ * any more, or it is that of a user of another tenant. null: nobody has it.
  */
-export function awayIn ({ trash }: Repository, own: string | undefined): FindAway {
+export function awayIn ({ users, trash }: Repository, own: string | undefined, hasTrash: boolean): FindAway {
+  const taken = (detail: string): UsersError =>
+    new UsersError('field_taken', { errors: [{ pointer: '/id', code: 'taken', detail }] })
   return (id) => fromStorage(async () => {
-    const away = await trash.find(id)
-    if (away === null) return null
+    const away = hasTrash ? await trash.find(id) : null
     // Of another tenant nothing is told.
-    const isOwn = belongsTo(away.user, own)
-    const detail = isOwn ? 'must be unique: a deleted user has it, and can be restored or purged' : 'must be unique'
-    return new UsersError('field_taken', { errors: [{ pointer: '/id', code: 'taken', detail }] })
+    if (away !== null && belongsTo(away.user, own)) {
+      return taken('must be unique: a deleted user has it, and can be restored or purged')
+    }
+    const isOthers = away !== null || (own !== undefined && await users.find(id) !== null)
+    return isOthers ? taken('must be unique') : null
   })
 }
 

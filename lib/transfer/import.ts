@@ -12,7 +12,7 @@ import { readMap } from './file-names.ts'
 import { fileRows, renamedRows } from './file-rows.ts'
 import { ahead, batchesOf, groupFinder } from './import-batches.ts'
 import { GROUPS } from './import-groups.ts'
-import { createJudge, type FindAway } from './import-judge.ts'
+import { createJudge } from './import-judge.ts'
 import { batchImport, type ImportResult } from './import-run.ts'
 import { type ImportFormat, importParameters, type ImportSettings } from './import-settings.ts'
 import { awayIn, holdersIn, importInto, type ImportStoreParts, membersIn } from './import-store.ts'
@@ -81,7 +81,7 @@ export function createImports (parts: ImportParts) {
 
   return (settings: ImportSettings, { priorFaults = [], tenant }: ReadCall = {}): Import => {
     const tenants: RowTenants = tenant === undefined || named === 'none' ? named : { only: tenant }
-    const findAway: FindAway = hasTrash ? awayIn(repository, tenant) : async () => null
+    const findAway = awayIn(repository, tenant, hasTrash)
     const { failFast = false, ...given } = settings
     const faults = [...priorFaults, ...parameterFaults(declared, given)]
     if (typeof failFast !== 'boolean') {

@@ -60,6 +60,34 @@ test('names who is refused, and gives the others', async (t) => {
   await t.rejects(app.users.tenants.assign('No'), { code: 'validation_failed' })
 })
 
+test('groups follow their members, unless one of them stays or the name is taken', async (t) => {
+  const storage = memory()
+  const before = await hosted(t, { storage, tenants: false, groups: true, apiKeys: { static: [] } })
+  const { users } = before.app
+  const ids: string[] = []
+  for (const n of [1, 2, 3]) ids.push((await users.create({ name: 'x', email: `u${n}@example.org` })).id)
+  const [first = '', second = '', third = ''] = ids
+  const groups = { Editors: [first, second], Mixed: [first, third], Taken: [second], Empty: [] }
+  for (const [name, add] of Object.entries(groups)) {
+    await users.groups.changeMembers((await users.groups.create({ name })).id, { add })
+  }
+  const { app } = await hosted(t, { storage, groups: true })
+  const acme = app.users.tenant('acme')
+  await acme.create({ name: 'x', email: 'u3@example.org' })
+  await acme.groups.create({ name: 'taken' })
+  t.strictSame(await app.users.tenants.assign('acme'), { assigned: 2, refused: 1 })
+  const names = ({ data }: { data: Array<{ name: string }> }) => data.map(({ name }) => name)
+  t.strictSame(names(await acme.groups.list({ sort: 'name' })), ['Editors', 'Empty', 'taken'])
+  const [editors] = (await acme.groups.list({ sort: 'name' })).data
+  t.strictSame((await acme.groups.members(String(editors?.id))).data.map(({ id }) => id), [first, second])
+  const recorded = (await storage.log.read({ after: null, limit: 100, types: null, tenant: 'acme' }))?.events ?? []
+  t.strictSame(recorded.filter(({ subject }) => subject === editors?.id).map(({ type }) => type),
+    ['group.created', 'group.members_changed'])
+  await users.delete(third)
+  t.strictSame(await app.users.tenants.assign('acme'), { assigned: 0, refused: 0 })
+  t.ok(names(await acme.groups.list()).includes('Mixed'), 'it has no other members any more')
+})
+
 test('a service without the option tenants goes on beside it', async (t) => {
   const schema = temporarySchema(t)
   const open = () => postgres({ connection: pgUrl(), schema, pool: { max: 4 } })

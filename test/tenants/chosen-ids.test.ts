@@ -52,6 +52,21 @@ test('a key of a tenant chooses no id of a new user, so it meets that of nobody 
   t.strictSame(await namesSeen(beta, gone.id), ['Gone', 'Gone'])
 })
 
+test('a dry run refuses ids of users of another tenant, as the import does', async (t) => {
+  const { app } = await host(t)
+  const { id } = await app.users.tenant('beta').create({ name: 'There', email: 'there@example.org' })
+  for (const by of ['email', 'id']) {
+    for (const dryRun of [true, false]) {
+      const problems: unknown[] = []
+      const summary = await app.users.tenant('acme').import([{ id, name: 'New', email: 'n@example.org' }], {
+        by, dryRun, onConflict: 'update', onResult: (result) => { problems.push(Object(result).problem) }
+      })
+      t.match(summary, { created: 0, refused: 1 })
+      t.match(problems, [{ code: 'field_taken', errors: [{ pointer: '/id', code: 'taken' }] }])
+    }
+  }
+})
+
 test('an id that the host gives again has a history in each tenant', async (t) => {
   const { app, send, namesSeen } = await host(t)
   const { id } = await app.users.tenant('beta').create({ name: 'Before', email: 'a@example.org' })

@@ -58,7 +58,14 @@ async function mount (t: Test) {
   t.teardown(() => app.close())
   const storage = knexStorage(host)
   await app.register(users, {
-    prefix: '/v1', storage, migrate: true, tenants: true, eventLog: true, trash: true, apiKeys: { routes: true }
+    prefix: '/v1',
+    storage,
+    migrate: true,
+    tenants: true,
+    eventLog: true,
+    trash: true,
+    groups: true,
+    apiKeys: { routes: true }
   })
   await host.raw(setup)
   const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
@@ -137,6 +144,9 @@ test('a role of its own sees nothing until its transaction names a tenant', asyn
     const own = acme.using(trx)
     t.strictSame(await namesIn(trx), ['Ann', 'Dora'])
     t.equal((await own.list()).meta.total, 2)
+    const group = await own.groups.create({ name: 'Team' })
+    t.equal((await own.groups.changeMembers(group.id, { add: [ann.id] })).members, 1)
+    t.equal((await own.groups.members(group.id)).meta.total, 1)
     t.equal((await own.update(ann.id, { name: 'Anna' })).version, 2)
     const { id } = await own.create({ name: 'Emma', email: 'emma@example.org' })
     await own.delete(id)
