@@ -24,8 +24,6 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
     authenticate: async (token, request) => {
       checked.push(`${request.method} ${token}`)
       if (token === 'boom') throw new Error('the directory is down')
-      // Mistakes that a callback can make.
-      if (token === 'bang') return Promise.reject(JSON.parse('null'))
       return token === 'alice' ? { id: 'alice', scopes: ['users:read'] } : null
     }
   })
@@ -46,7 +44,6 @@ test('accepts static keys, and tokens that the option authenticate accepts', asy
   t.match(await call('GET', 'bob'), { statusCode: 401, headers: { 'www-authenticate': INVALID } })
   const down = await call('GET', 'boom')
   t.match(down, { statusCode: 503, headers: { 'retry-after': '5' } })
-  t.equal((await call('GET', 'bang')).statusCode, 503)
   t.match(down.json(), {
     code: 'storage_unavailable',
     detail: 'The API key cannot be checked at the moment. Try again later.'
@@ -67,7 +64,8 @@ test('refuses a token with 503 whose answer from authenticate is wrong, and logs
     [{ id: 'alice' }, 'has no scopes: they must be an array of strings'],
     [{ ...right, scopes: 'users:read' }, 'has no scopes: they must be an array of strings'],
     [{ ...right, scopes: [unset] }, 'has no scopes: they must be an array of strings'],
-    [{ ...right, name: '' }, 'has an invalid name: it must be a string of 1 to 200 characters, or null'],
+    ...['', 'x'.repeat(201), 5, 'a\0'].map((name): [unknown, string] =>
+      [{ ...right, name }, 'has an invalid name: it must be a string of 1 to 200 characters, or null']),
     [{ ...right, expiresAt: unset },
       'has an undefined expiresAt: it must be a date string, or null for a token that never expires'],
     [{ ...right, expiresAt: 'soon' }, 'has an invalid expiresAt: it must be a date string, or null'],
@@ -137,16 +135,18 @@ test('an error of authenticate reaches the log without the token', async (t) => 
 })
 
 test('refuses every request while there is no key, and logs how to create one', async (t) => {
-  const log = captureLog()
-  const { app } = await testApp(t, {
-    server: { logger: { stream: log.stream } },
-    storage: { ...memory(), list: async () => ({ items: [], total: 0 }) },
-    decoratorName: 'users'
-  })
-  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
   const msg = 'there is no API key yet, so every request is refused: create one with ' +
     'app.users.apiKeys.createFirst({ name }), or set the option apiKeys.static'
-  t.match(log.entries().filter(({ level }) => level === 40), [{ msg }])
+  for (const [list, warnings] of [
+    [async () => ({ items: [], total: 0 }), [{ msg }]], [async () => { throw new Error('down') }, []]
+  ] as const) {
+    const log = captureLog()
+    const { app } = await testApp(t, {
+      server: { logger: { stream: log.stream } }, storage: { ...memory(), list }, decoratorName: 'users'
+    })
+    t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
+    t.match(log.entries().filter(({ level }) => level === 40), warnings)
+  }
 })
 
 test('warns of keys that were made with a pepper that it does not have', async (t) => {
@@ -170,14 +170,6 @@ test('warns of keys that were made with a pepper that it does not have', async (
     await app.ready()
     t.strictSame(log.entries().filter(({ level }) => level === 40).map(({ msg }) => msg), messages)
   }
-})
-
-test('starts although the API keys cannot be listed', async (t) => {
-  const storage = memory()
-  storage.list = async () => { throw new Error('down') }
-  const { app } = await testApp(t, { storage })
-  await app.ready()
-  t.equal((await inject(app, 'GET', '/v1/users')).statusCode, 401)
 })
 
 test('refuses a key whose stored digest is malformed', async (t) => {
@@ -206,7 +198,7 @@ test('answers 500 without details if the storage fails while a key is checked', 
   t.notMatch(response.body, 'secrets')
 })
 
-test('an event has the name that its caller had then, and a caller has none or one that can be shown', async (t) => {
+test('an event has the name that its caller had then', async (t) => {
   const STATIC = 's'.repeat(32)
   let name: unknown = 'Ada'
   const { app } = await testApp(t, {
@@ -214,15 +206,14 @@ test('an event has the name that its caller had then, and a caller has none or o
     apiKeys: { static: [{ key: STATIC, name: 'desk' }, STATIC.replace('s', 't')] },
     authenticate: async () => Object({ id: 'ada', scopes: ['users:write'], name })
   })
-  const create = async (token: string, n: number) => (await inject(app, 'POST', '/v1/users', {
-    headers: { authorization: `Bearer ${token}` }, payload: { name: 'Ann', email: `ann${n}@example.org` }
-  })).statusCode
-  t.equal(await create('x', 1), 201)
+  const create = async (token: string, n: number) => {
+    const payload = { name: 'Ann', email: `ann${n}@example.org` }
+    const headers = { authorization: `Bearer ${token}` }
+    t.equal((await inject(app, 'POST', '/v1/users', { headers, payload })).statusCode, 201)
+  }
+  await create('x', 1)
   name = null
-  t.equal(await create('x', 2), 201)
-  t.equal(await create(STATIC, 3), 201)
-  t.equal(await create(STATIC.replace('s', 't'), 4), 201)
-  for (name of ['', 'x'.repeat(201), 5, 'a\u0000']) t.equal(await create('x', 5), 503, JSON.stringify(name))
+  for (const [n, token] of ['x', STATIC, STATIC.replace('s', 't')].entries()) await create(token, n + 2)
   const { data } = await app.users.events.list({ type: 'user.created' })
   t.match(data.map(({ actor }) => actor), [
     { type: 'host', id: 'ada', name: 'Ada' }, { type: 'host', id: 'ada', name: null },

@@ -11,18 +11,12 @@ function read (...rawHeaders: string[]) {
 
 test('If-Match is compared strongly, and If-None-Match weakly (RFC 9110 section 13.1)', async (t) => {
   const rows: Array<[text: string, ifMatch: '*' | number[]]> = [
-    ['"1"', [1]],
-    ['"1", "22"', [1, 22]],
-    ['"1","2"', [1, 2]],
     [' , "1" ,, "2" , ', [1, 2]],
     ['W/"1", "2"', [2]],
     // Tags that are not ours are well-formed and match nothing.
     ['"abc"', []],
     ['""', []],
-    ['"0"', []],
     ['"01"', []],
-    ['"1.0"', []],
-    ['"-1"', []],
     ['"1e3"', []],
     ['"a,b", "3"', [3]],
     [`"${'9'.repeat(15)}"`, [999_999_999_999_999]],
@@ -37,15 +31,6 @@ test('If-Match is compared strongly, and If-None-Match weakly (RFC 9110 section 
 test('the lines of a header are one list (RFC 9110 section 5.3)', async (t) => {
   t.strictSame(read('if-match', '"1"', 'host', 'x', 'IF-MATCH', '"2"').conditions, { ifMatch: [1, 2] })
   t.equal(read('if-match', '*', 'if-match', '"2"').faults.length, 1, '* stands alone')
-})
-
-test('a malformed header is a fault and never an absent precondition', async (t) => {
-  const malformed = ['', '1', '"1', '"1""2"', '"1", *', 'W/ "1"', "'1'"]
-  for (const text of malformed) {
-    const fault = { code: 'format', detail: 'must be * or a list of entity tags' }
-    t.strictSame(read('if-match', text), { conditions: {}, faults: [{ header: 'if-match', ...fault }] }, text)
-    t.strictSame(read('if-none-match', text).faults, [{ header: 'if-none-match', ...fault }], text)
-  }
 })
 
 test('a client without the version does not get to know it, and If-Match comes first', async (t) => {

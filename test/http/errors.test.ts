@@ -2,7 +2,6 @@
 import createError from '@fastify/error'
 import { test } from 'tap'
 import { UsersError } from '../../lib/core/errors.ts'
-import { errorTable } from '../../lib/core/error-table.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { captureLog } from '../helpers/log.ts'
 
@@ -22,16 +21,13 @@ test('the id of a request is text everywhere, whatever the host makes of it', as
 test('instanceof knows errors of another copy of the package, and classes that are derived', (t) => {
   class OfAnotherCopy extends createError('FASTIFY_USERS', '%s') {}
   class Mine extends UsersError {}
-  class Closer extends Mine {}
-  const isOne = (value: unknown) => [UsersError, Mine, Closer].map((type) => value instanceof type)
-  t.strictSame(isOne(new UsersError('internal')), [true, false, false])
-  t.strictSame(isOne(new OfAnotherCopy('x')), [true, false, false])
-  t.strictSame(isOne(new Mine('internal')), [true, true, false])
-  t.strictSame(isOne(new Closer('internal')), [true, true, true])
+  const isOne = (value: unknown) => [UsersError, Mine].map((type) => value instanceof type)
+  t.strictSame(isOne(new UsersError('internal')), [true, false])
+  t.strictSame(isOne(new OfAnotherCopy('x')), [true, false])
+  t.strictSame(isOne(new Mine('internal')), [true, true])
   for (const other of [new Error('x'), { code: 'FASTIFY_USERS' }, null, undefined, 'x']) {
-    t.strictSame(isOne(other), [false, false, false])
+    t.strictSame(isOne(other), [false, false])
   }
-  t.ok(new UsersError('internal') instanceof Error)
   t.end()
 })
 
@@ -68,25 +64,9 @@ test('errorFormat `fastify` passes our errors to the error handler of the host',
   t.match(seen[0], { code: 'validation_failed', statusCode: 400, errors })
 })
 
-test('errorFormat as a function returns the body', async (t) => {
-  const { call } = await testApp(t, {
-    errorFormat: ({ code, status }, request) => ({ error: code, status, path: request.url })
-  })
-  const response = await call('GET', '/nothing')
-  t.strictSame(
-    [response.statusCode, response.headers['content-type'], response.json()],
-    [404, 'application/json; charset=utf-8', { error: 'not_found', status: 404, path: '/v1/nothing' }]
-  )
-})
-
-test('errorFormat that throws or returns no object: answers with problem details, and logs the error', async (t) => {
+test('errorFormat as a function makes the body, or else it is problem details, and the error is logged', async (t) => {
   const fail = () => { throw new Error('secret of the host') }
-  for (const errorFormat of [
-    fail,
-    async () => fail(),
-    () => JSON.parse('null'),
-    async () => JSON.parse('5')
-  ]) {
+  for (const errorFormat of [async () => fail(), () => JSON.parse('null'), async () => JSON.parse('5')]) {
     const log = captureLog()
     const { call } = await testApp(t, { errorFormat, server: { logger: { stream: log.stream } } })
     const response = await call('GET', '/nothing')
@@ -97,13 +77,10 @@ test('errorFormat that throws or returns no object: answers with problem details
     t.notMatch(response.body, 'secret')
     t.match(log.text(), 'errorFormat failed')
   }
-  const { call } = await testApp(t, { errorFormat: async ({ code }) => ({ later: code }) })
-  t.strictSame((await call('GET', '/nothing')).json(), { later: 'not_found' })
-})
-
-test('each error is a new object, and the table of errors is frozen', async (t) => {
-  t.ok(Object.isFrozen(errorTable))
-  const [a, b] = [new UsersError('internal', { cause: new Error('x') }), new UsersError('internal')]
-  t.equal(b.cause, undefined)
-  t.strictSame(Object.keys(a), ['code', 'name', 'statusCode', 'message', 'title'], 'the cause is not enumerable')
+  const { call } = await testApp(t, {
+    errorFormat: async ({ code, status }, request) => ({ error: code, status, path: request.url })
+  })
+  const { statusCode, headers, json } = await call('GET', '/nothing')
+  t.strictSame([statusCode, headers['content-type'], json()],
+    [404, 'application/json; charset=utf-8', { error: 'not_found', status: 404, path: '/v1/nothing' }])
 })

@@ -1,10 +1,9 @@
 // What we use beyond the documented interfaces of Fastify and its packages. If one of these tests fails, read
 // lib/http/fastify-internals.ts again with the new version.
 import dns from 'node:dns'
-import { METHODS } from 'node:http'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { furtherServers, isSilent, routeEveryMethod } from '../../lib/http/fastify-internals.ts'
+import { furtherServers, isSilent } from '../../lib/http/fastify-internals.ts'
 import { continueWhenRead } from '../../lib/http/admission/late-continue.ts'
 import { captureLog } from '../helpers/log.ts'
 
@@ -30,25 +29,6 @@ test('a host without a logger is silent, and so are its requests; any other logg
     t.equal(isSilent({ ...silent, [level]: () => {} }), false, `it may print queries and credentials at ${level}`)
     t.equal(isSilent({ ...silent, [level]: undefined }), false)
   }
-})
-
-test('a scope can route every method that Node.js parses, and its host does not', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  const before = app.supportedMethods
-  await app.register(async (scope) => {
-    routeEveryMethod(scope)
-    const others = METHODS.filter((method) => method !== 'CONNECT')
-    t.strictSame(
-      others.filter((method) => !scope.supportedMethods.some((each) => each === method)),
-      [],
-      'otherwise an unusual method is answered with 404: find where Fastify keeps what a server accepts now'
-    )
-  })
-  t.strictSame(app.supportedMethods, before)
-  const other = { supportedMethods: ['GET'] }
-  routeEveryMethod(Object(other))
-  t.strictSame(other, { supportedMethods: ['GET'] }, 'a server that keeps them elsewhere stays as it is')
 })
 
 test('a host that listens on several addresses has a server for each', async (t) => {

@@ -135,13 +135,3 @@ test('a logger may read the request and the reply, be frozen, be a function, or 
   }
   t.equal(settable.shown, 'debug')
 })
-
-test('a host without a logger keeps its own', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(async (scope) => {
-    guardLoggers(scope, {})
-    scope.get('/x', async ({ log }) => String(log === app.log))
-  })
-  t.equal((await app.inject('/x')).body, 'true')
-})

@@ -64,11 +64,10 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   const { key: other } = await app.users.apiKeys.create({ name: 'other' })
   t.equal((await from('::ffff:192.0.2.1', other)).statusCode, 429, 'an IPv4 address in any spelling')
   t.equal((await from('192.0.2.1', key)).statusCode, 200, 'a key that is in use is not locked out by a stranger')
-  for (let i = 0; i < 10; i++) {
-    const { statusCode } = await inject(app, 'GET', '/v1/users', { remoteAddress: '192.0.2.9' })
-    t.equal(statusCode, 401, 'a request without a key does not count')
-  }
-  t.equal((await from('192.0.2.9', other)).statusCode, 200)
+  // A request without a key does not count.
+  for (let i = 0; i < 10; i++) await inject(app, 'GET', '/v1/users', { remoteAddress: '192.0.2.9' })
+  const guesses = await Promise.all(Array.from({ length: 20 }, () => from('192.0.2.9', generateKey('uk').text)))
+  t.strictSame(statuses(guesses), [...Array(4).fill(401), ...Array(16).fill(429)], 'at once')
   const forwarded = await inject(app, 'GET', '/v1/users', {
     headers: { authorization: `Bearer ${generateKey('uk').text}`, 'x-forwarded-for': '192.0.2.77' },
     remoteAddress: '192.0.2.1'
@@ -76,14 +75,6 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   t.equal(forwarded.statusCode, 429, 'X-Forwarded-For is not trusted')
   advance(60_000)
   t.equal((await from('2001:db8::3', key)).statusCode, 200, 'the next window')
-})
-
-test('concurrent bad keys of one address: at most `max` get 401, the others 429', async (t) => {
-  const { app } = await testApp(t, { limits: { failures: { max: 5, window: 60 } } })
-  const answers = await Promise.all(
-    Array.from({ length: 40 }, () => inject(app, 'GET', '/v1/users', bearer(generateKey('uk').text)))
-  )
-  t.strictSame(statuses(answers), [...Array(5).fill(401), ...Array(35).fill(429)])
 })
 
 test('a key that was revoked is no longer familiar', async (t) => {

