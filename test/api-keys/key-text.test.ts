@@ -13,16 +13,12 @@ test('the text of a key is unique, evenly random, and can be read', (t) => {
     texts.add(text)
     for (const character of secret) counts.set(character, (counts.get(character) ?? 0) + 1)
     const parts = read(text)
-    if (parts === null || parts === 'malformed' || parts.start !== start || parts.secret !== secret) {
-      t.fail('a generated key can be read')
-    }
+    if (JSON.stringify(parts) !== JSON.stringify({ start, secret })) t.fail('a generated key can be read')
   }
   t.equal(texts.size, 20_000, 'all texts differ')
   const expected = (20_000 * 43) / 62
-  const chiSquare = [...ALPHABET].reduce(
-    (sum, character) => sum + ((counts.get(character) ?? 0) - expected) ** 2 / expected,
-    0
-  )
+  const chiSquare = [...ALPHABET].reduce((sum, character) =>
+    sum + ((counts.get(character) ?? 0) - expected) ** 2 / expected, 0)
   t.ok(chiSquare < 125, `every character is equally likely: ${chiSquare} of 61 degrees of freedom`)
   t.end()
 })
@@ -37,13 +33,12 @@ test('reads a key only with its prefix and checksum', (t) => {
     secret: '0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'
   })
   t.equal(read(`${fixed}2rm100`), 'malformed')
-  for (const text of ['', 'uk_', 'uk_ABCDEFGHIJKL', `xk${fixed.slice(2)}2rm10u`]) {
+  for (const text of ['', 'uk_ABCDEFGHIJKL', `xk${fixed.slice(2)}2rm10u`]) {
     t.equal(read(text), null)
     t.notOk(isApiKey(text))
   }
   for (const text of [
-    fixed, `${fixed}2rm10u `, ` ${fixed}2rm10u`,
-    `"${fixed}2rm10u"`, `${fixed}1jQbU-`, `${fixed}2rm10u\n`, `${fixed}2rm10`
+    fixed, `${fixed}2rm10u `, ` ${fixed}2rm10u`, `${fixed}1jQbU-`, `${fixed}2rm10u\n`, `${fixed}2rm10`
   ]) {
     t.equal(read(text), 'malformed', 'so that nobody else is asked about a key with a slip')
     t.notOk(isApiKey(text))

@@ -7,9 +7,9 @@ import { type Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { KeyUses } from '../../lib/storage/key-uses.ts'
-import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { inject, testApp } from '../helpers/app.ts'
 import { aroundCommit } from '../helpers/around.ts'
-import { keyApp, UNKNOWN } from '../helpers/key-app.ts'
+import { keyApp } from '../helpers/key-app.ts'
 import { captureLog } from '../helpers/log.ts'
 import { apiKeyOf, idOf } from '../helpers/records.ts'
 import { until } from '../helpers/until.ts'
@@ -69,15 +69,6 @@ test('counts the requests that a key is accepted for', async (t) => {
   t.equal(sum((await app.users.apiKeys.uses(id)).data), 4)
   await app.users.apiKeys.revoke(id)
   t.equal(sum((await app.users.apiKeys.uses(id)).data), 4, 'a revoked key keeps its uses')
-})
-
-test('the uses of a key need keys:read, and a key that is there', async (t) => {
-  const { app, as, call } = await keyApp(t, COUNTED)
-  const { id, key } = await app.users.apiKeys.create({ name: 'a', scopes: ['users:read', 'keys:write'] })
-  t.match((await as(key)('GET', `/api-keys/${id}/uses`)).json(), { status: 403, code: 'insufficient_scope' })
-  t.match((await call('GET', `/api-keys/${UNKNOWN}/uses`)).json(), { status: 404, code: 'api_key_not_found' })
-  t.match((await call('GET', `/api-keys/${id}/uses?day=1`)).json(), { status: 400, code: 'validation_failed' })
-  await t.rejects(app.users.apiKeys.uses(UNKNOWN), { code: 'api_key_not_found' })
 })
 
 test('without the option nothing is counted, and there is no route', async (t) => {
@@ -167,22 +158,4 @@ test('keeps the uses of 400 days', async (t) => {
   mock.timers.tick(600_000)
   await turns()
   t.strictSame((await repositoryOf(storage).keyUses.list(id))?.map(({ day }) => day), days.slice(2))
-})
-
-test('a tenant reads the uses of its own keys, and loses them with them', async (t) => {
-  const storage = memory()
-  const { app, as } = await keyApp(t, { storage, tenants: true, ...COUNTED })
-  const scopes = ALL_SCOPES.slice(0, 5)
-  const acme = await app.users.tenant('acme').apiKeys.create({ name: 'a', scopes })
-  const beta = await app.users.tenant('beta').apiKeys.create({ name: 'b', scopes })
-  const read = async (key: string, id: string) => (await as(key)('GET', `/api-keys/${id}/uses`)).json()
-  t.equal(sum((await read(acme.key, acme.id)).data), 1)
-  t.match(await read(acme.key, beta.id), { status: 404, code: 'api_key_not_found' })
-  await t.rejects(app.users.tenant('acme').apiKeys.uses(beta.id), { code: 'api_key_not_found' })
-  t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 2, 'the platform reads those of all')
-  await as(acme.key)('GET', '/users')
-  await app.users.tenants.remove('acme')
-  // It stores what was counted, also of the key that is gone.
-  t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
-  t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
 })

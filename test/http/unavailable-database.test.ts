@@ -1,11 +1,8 @@
 // A database that is away, silent, locked or busy: requests get 503 in time, and the service recovers.
-import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import pg from 'pg'
+import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import type { Storage } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -77,27 +74,6 @@ test('a PostgreSQL that is slow, and not overloaded, serves as many clients as t
   t.strictSame(statuses, Array.from({ length: 64 }, () => 201))
 })
 
-test('a lock that is held for too long and an exhausted pool are 503', async (t) => {
-  const schema = temporarySchema(t)
-  const { call, app } = await testApp(t, {
-    storage: postgres({ connection: pgUrl(), schema, pool: { max: 1 }, statementTimeoutMs: 1000 })
-  })
-  const blocker = new pg.Client({ connectionString: pgUrl() })
-  await blocker.connect()
-  t.teardown(() => blocker.end())
-  const { id } = await app.users.create({ name: 'A', email: 'a@b.co' })
-  const rename = () => call('PATCH', `/users/${id}`, { payload: { name: 'B' } })
-  await blocker.query('begin')
-  await blocker.query(`select 1 from "${schema}".fastify_users_users for update`)
-  t.strictSame(
-    (await Promise.all([rename(), rename(), rename()])).map(({ statusCode }) => statusCode),
-    [503, 503, 503],
-    'the server cancels a statement that waits too long'
-  )
-  await blocker.query('rollback')
-  t.equal((await rename()).statusCode, 200)
-})
-
 for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: reads are served while more writes wait for the lock of others than have places`, {
     skip: skip || (driver !== sqliteDriver && from('nightly'))
@@ -124,13 +100,5 @@ for (const { driver, skip } of sqliteDrivers) {
     t.strictSame(statuses(await Promise.all(writes)), [
       ...Array.from({ length: 8 }, () => 201), ...Array.from({ length: 16 }, () => 503)
     ])
-  })
-
-  test(`${driver}: an SQLite file whose directory was removed is SQLITE_CANTOPEN`, { skip }, async (t) => {
-    const filename = join(await temporaryDirectory(t), 'sub', 'users.db')
-    const storage: Storage = sqlite({ filename, driver })
-    t.teardown(() => storage.close())
-    await rm(dirname(filename), { recursive: true })
-    await t.rejects(storage.open(), { name: 'StorageError', code: 'unavailable', driverCode: 'SQLITE_CANTOPEN' })
   })
 }

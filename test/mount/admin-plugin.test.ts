@@ -9,7 +9,6 @@ import { relativePath } from '../../lib/admin/relative-path.ts'
 import { admin, english } from '../../lib/admin-plugin.ts'
 import users from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
-import { describe, operationsOf } from '../helpers/description.ts'
 import { untyped } from '../helpers/untyped.ts'
 import '../helpers/watch-all.ts'
 
@@ -52,8 +51,8 @@ test('sends gzip to whoever takes it, and 304 to whoever has it', async (t) => {
   t.equal(plain.headers['content-encoding'], undefined)
   t.equal(plain.headers.vary, 'Accept-Encoding')
   for (const [accepted, isZipped] of [
-    ['gzip', true], ['br, gzip;q=0.5', true], ['GZIP', true], ['gzip;q=0', false], ['gzip; q=0.0', false],
-    ['br', false], ['identity', false], ['gzipped', false], ['x-gzip, br', true]
+    ['br, gzip;q=0.5', true], ['GZIP', true], ['gzip;q=0', false], ['gzip; q=0.0', false], ['br', false],
+    ['gzipped', false], ['x-gzip, br', true]
   ] as const) {
     const { headers, rawPayload } = await app.inject({ url, headers: { 'accept-encoding': accepted } })
     t.equal(headers['content-encoding'], isZipped ? 'gzip' : undefined, accepted)
@@ -71,9 +70,6 @@ test('sends gzip to whoever takes it, and 304 to whoever has it', async (t) => {
     const length = status === 304 ? undefined : plain.headers['content-length']
     t.strictSame([head.statusCode, head.headers['content-length']], [status, length], condition)
   }
-  const head = await app.inject({ method: 'HEAD', url })
-  t.equal(head.statusCode, 200)
-  t.equal(head.headers['content-length'], plain.headers['content-length'])
 })
 
 test('the path without a slash leads to the page, relative to wherever a proxy has it', async (t) => {
@@ -135,13 +131,6 @@ test('two pages for two mounts, and two for one', async (t) => {
   t.equal(await api('/second'), '../v1')
   t.equal((await app.inject('/second/settings.json')).json().language, 'de')
   t.equal((await app.inject('/customers/v1/capabilities')).statusCode, 401)
-})
-
-test('is described, and the page is not', async (t) => {
-  const { description } = await describe(t, { mounts: [{ prefix: '/v1', admin: true }] })
-  const paths = operationsOf(description).map(({ path }) => path)
-  t.ok(paths.includes('/v1/capabilities'))
-  t.strictSame(paths.filter((path) => path.includes('admin')), [])
 })
 
 test('a host with helmet keeps its own policy, and the page has the page’s', async (t) => {

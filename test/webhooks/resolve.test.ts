@@ -114,22 +114,6 @@ test('a fast name that has become slow leaves a place to others, until it is fas
   t.strictSame(await found, ADDRESSES)
 })
 
-test('all who ask for a name at the same time share one look-up', async (t) => {
-  const { asked, lookup, asks, answer } = nameServer()
-  const resolve = createResolve(lookup)
-  const answers = Promise.all(['a', 'a', 'b', 'a'].map((name) => resolve(name, 'x')))
-  await asks('a')
-  answer('a')
-  await asks('a', 'b')
-  answer('b')
-  t.strictSame(await answers, Array.from({ length: 4 }, () => ADDRESSES))
-  const again = resolve('a', 'x')
-  await asks('a', 'b', 'a')
-  answer('a')
-  await again
-  t.strictSame(asked, ['a', 'b', 'a'], 'later ones ask again')
-})
-
 test('an error of the look-up, also one that is thrown, takes no place', async (t) => {
   let isThrown = false
   const resolve = createResolve((_name, _options, callback) => {

@@ -36,15 +36,11 @@ test('a webhook is created, read, listed, changed and deleted', async (t) => {
   t.match(changed.json(), { id: webhook.id, url, enabled: false, types: [] })
   t.notOk('description' in changed.json())
   t.equal((await call('DELETE', path)).statusCode, 204)
-  for (const method of ['GET', 'PATCH', 'DELETE']) {
-    const response = await call(method, path, method === 'PATCH' ? { payload: {} } : {})
-    t.match([response.statusCode, response.json().code], [404, 'webhook_not_found'])
-  }
 })
 
 test('what a webhook cannot be made of', async (t) => {
   const { call } = await hooked(t)
-  const faultsOf = async (payload: object | string, path = '/webhooks', method = 'POST') => {
+  const faultsOf = async (payload: object, path = '/webhooks', method = 'POST') => {
     const response = await call(method, path, { payload, headers: { 'content-type': 'application/json' } })
     const { code, errors = [] } = response.json()
     return [response.statusCode, code, ...errors.map((each: { pointer?: string, parameter?: string, code: string }) =>
@@ -60,8 +56,6 @@ test('what a webhook cannot be made of', async (t) => {
   ])
   t.strictSame(await faultsOf({ url, types: Array(21).fill('user.*') }), [400, 'validation_failed', '/types too_many'])
   t.strictSame(await faultsOf({ url: 'http://10.0.0.1/' }), [400, 'url_not_allowed', '/url not_allowed'])
-  t.strictSame(await faultsOf({ url }, '/webhooks?x=1'), [400, 'validation_failed', 'x unknown'])
-  t.strictSame(await faultsOf('{'), [400, 'malformed_json'])
 
   const { id } = (await call('POST', '/webhooks', { payload: { url } })).json()
   t.strictSame(await faultsOf({ url: 'http://10.0.0.1/' }, `/webhooks/${id}`, 'PATCH'), [
@@ -78,17 +72,6 @@ test('what a webhook cannot be made of', async (t) => {
   ])
   for (const since of ['2026-02-30T00:00:00Z', '2026-02-28T24:00:00Z']) {
     t.strictSame(await faultsOf({ since }, replay), [400, 'validation_failed', '/since format'])
-  }
-  t.equal((await call('POST', `/webhooks/${id}/test`, { payload: { x: 1 } })).statusCode, 400)
-  t.equal((await call('GET', `/webhooks/${id}/deliveries?sort=createdAt`)).statusCode, 400)
-  t.equal((await call('PUT', `/webhooks/${id}`)).headers['allow'], 'GET, HEAD, PATCH, DELETE')
-  for (const path of [`/webhooks/${newId('whk')}`, '/webhooks/x']) {
-    for (const action of ['rotate-secret', 'test', 'replay', `deliveries/${newId('dlv')}/retry`]) {
-      const payload = action === 'replay' ? { payload: { since: '2026-01-01T00:00:00Z' } } : {}
-      const response = await call('POST', `${path}/${action}`, payload)
-      t.match([response.statusCode, response.json().code], [404, 'webhook_not_found'], `${path}/${action}`)
-    }
-    t.equal((await call('GET', `${path}/deliveries`)).statusCode, 404)
   }
   const missing = await call('POST', `/webhooks/${id}/deliveries/${newId('dlv')}/retry`)
   t.match([missing.statusCode, missing.json().code], [404, 'delivery_not_found'])
@@ -108,33 +91,6 @@ test('replays that the log can’t give', async (t) => {
   await app.users.create({ name: 'Bob', email: 'bob@example.org' })
   await storage.log.prune(new Date(Date.now() + 1000).toISOString(), 100)
   t.strictSame(await replay(first), [410, 'events_expired'])
-})
-
-test('unknown paths below are ours', async (t) => {
-  const { call } = await hooked(t)
-  for (const path of ['/webhooks/x/y', '/webhooks/x/deliveries/y', '/webhook']) {
-    t.equal((await call('GET', path)).json().code, 'not_found', path)
-  }
-})
-
-test('scopes', async (t) => {
-  const { app, call } = await hooked(t)
-  const { key } = await app.users.apiKeys.create({ name: 'reader', scopes: ['webhooks:read', 'events:read'] })
-  const headers = { authorization: `Bearer ${key}` }
-  const { id } = (await call('POST', '/webhooks', { payload: { url: 'http://127.0.0.1:1/' } })).json()
-  for (const path of ['/webhooks', `/webhooks/${id}`, `/webhooks/${id}/deliveries`]) {
-    t.equal((await call('GET', path, { headers })).statusCode, 200)
-  }
-  const writes: Array<[string, string]> = [
-    ['POST', ''], ['PATCH', `/${id}`], ['DELETE', `/${id}`], ['POST', `/${id}/rotate-secret`], ['POST', `/${id}/test`],
-    ['POST', `/${id}/replay`], ['POST', `/${id}/deliveries/x/retry`]
-  ]
-  for (const [method, path] of writes) {
-    const response = await call(method, `/webhooks${path}`, { headers })
-    t.equal(response.statusCode, 403, `${method} ${path}`)
-    t.match(response.headers['www-authenticate'], /scope="webhooks:write"/)
-  }
-  t.equal((await call('GET', '/webhooks', { headers: { authorization: 'Bearer x' } })).statusCode, 401)
 })
 
 test('a new secret signs together with the old one, for the overlap', async (t) => {

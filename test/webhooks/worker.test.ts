@@ -17,18 +17,6 @@ import { addUser } from '../helpers/writes.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
 import { hooked, user } from './hooked.ts'
 
-test('an endpoint that does not answer holds no other back, and gets five at a time', async (t) => {
-  const { app } = await hooked(t)
-  const [slow, fast] = [await startReceiver(t), await startReceiver(t)]
-  slow.answer = () => {}
-  await app.webhooks.create({ url: slow.url })
-  await app.webhooks.create({ url: fast.url })
-  for (let n = 0; n < 30; n++) await app.users.create(user(n))
-  await until('the fast one has all', () => fast.received.length === 30)
-  t.equal(slow.received.length, 5)
-  slow.answer = (response) => { response.writeHead(200).end() }
-})
-
 test('a receiver that asks to wait gets nothing until then', async (t) => {
   const { app } = await hooked(t)
   const receiver = await startReceiver(t)
