@@ -33,11 +33,5 @@ test('a body may say that it has no content coding', async (t) => {
     t.equal((await call('POST', '/users', { headers, payload })).statusCode, 201, coding)
   }
   const headers = { ...jsonHeaders, 'content-encoding': 'identity, gzip' }
-  t.match((await call('POST', '/users', { headers, payload: '{}' })).json(), {
-    status: 415, detail: 'Send the request body without a Content-Encoding.'
-  })
-  const typed = { headers: { 'content-type': 'text/plain' }, payload: '{}' }
-  t.match((await call('POST', '/users', typed)).json(), {
-    status: 415, detail: 'Send the request body in UTF-8, with Content-Type: application/json.'
-  })
+  t.equal((await call('POST', '/users', { headers, payload: '{}' })).statusCode, 415)
 })

@@ -16,12 +16,10 @@ const fields = Type.Object({
     examples: Type.Optional(Type.Array(Type.String())),
     default: Type.Optional(Type.Boolean())
   }, { default: { $ref: 'x' } })),
-  multi: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'integer'] })),
   multi2: Type.Optional(Type.Unsafe<string | number>({
     type: ['string', 'integer', 'null'],
     anyOf: [{ minLength: 1 }, { minimum: 1 }]
   })),
-  none: Type.Optional(Type.Null()),
   nullable: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true })),
   nullables: Type.Optional(Type.Array(Type.Unsafe<number | null>({ type: 'integer', nullable: true }))),
   mixed: Type.Optional(Type.Intersect([

@@ -9,8 +9,8 @@ import { captureLog } from '../helpers/log.ts'
 
 const OMITTED = 'the description of @fastify/swagger omits the routes of fastify-users'
 
-for (const [name, openapi] of [['OpenAPI 3.0', { openapi: '3.0.3' }], ['Swagger 2.0', null]] as const) {
-  test(`${name} leaves the routes out, and the log says once that it is not OpenAPI 3.1`, async (t) => {
+test('another version leaves the routes out, and the log says once that it is not OpenAPI 3.1', async (t) => {
+  for (const openapi of [{ openapi: '3.0.3' }, null]) {
     const { description, log } = await describe(t, { openapi, mounts: [{ apiKeys: { routes: true } }] })
     t.strictSame(description.paths, {})
     t.strictSame(Object.keys(Object(description.components).schemas ?? {}), [])
@@ -18,24 +18,19 @@ for (const [name, openapi] of [['OpenAPI 3.0', { openapi: '3.0.3' }], ['Swagger 
     const warnings = log.split(OMITTED).slice(1)
     t.equal(warnings.length, 1, 'once, though it has twelve routes')
     t.match(warnings[0], ": it is not OpenAPI 3.1; register it with { openapi: { openapi: '3.1.0' } }")
-  })
-}
+  }
+})
 
 test('the log says at the start what is wrong with the description, though nobody has asked for it', async (t) => {
+  const { stream, text } = captureLog()
+  const app = Fastify({ logger: { stream } })
+  t.teardown(() => app.close())
   const failing = () => { throw new Error('of a host') }
-  for (const [options, message] of [
-    [{ openapi: { openapi: '3.0.3' } }, ': it is not OpenAPI 3.1;'],
-    [{ openapi: { openapi: '3.1.0' }, transform: failing }, 'the description of @fastify/swagger cannot be made']
-  ] as const) {
-    const { stream, text } = captureLog()
-    const app = Fastify({ logger: { stream } })
-    t.teardown(() => app.close())
-    await app.register(swagger, options)
-    app.get('/own', async () => 'own')
-    await app.register(users, { storage: memory() })
-    await app.ready()
-    t.match(text(), message)
-  }
+  await app.register(swagger, { openapi: { openapi: '3.1.0' }, transform: failing })
+  app.get('/own', async () => 'own')
+  await app.register(users, { storage: memory() })
+  await app.ready()
+  t.match(text(), 'the description of @fastify/swagger cannot be made')
 })
 
 test('the log says that @fastify/swagger was registered too late', async (t) => {

@@ -15,18 +15,13 @@ test('each form of an operation on a user', async (t) => {
   const { ask } = await served(t)
   const forms: ReadonlyArray<readonly [name: string, operations: object[], expected: object]> = [
     ['replace with a path', [{ op: 'replace', path: 'title', value: 'X' }], { title: 'X' }],
-    ['op in any case', [{ op: 'REPLACE', path: 'TITLE', value: 'X' }], { title: 'X' }],
-    ['add to what is there', [{ op: 'Add', path: 'title', value: 'X' }], { title: 'X' }],
     ['remove', [{ op: 'Remove', path: 'title' }], { title: undefined }],
     ['an object without a path', [{ op: 'replace', value: { title: 'X', active: false } }], {
       title: 'X', active: false
     }],
     ['names in any case', [{ op: 'add', value: { TITLE: 'X' } }], { title: 'X' }],
     ['dotted names', [{ op: 'replace', value: { 'name.givenName': 'Zoe' } }], { name: { givenName: 'Zoe' } }],
-    ['a complex value', [{ op: 'replace', path: 'name', value: { givenName: 'Z' } }], { name: { givenName: 'Z' } }],
     ['a boolean as text', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }],
-    ['a boolean in a list', [{ op: 'Replace', path: 'active', value: [{ value: 'false' }] }], { active: false }],
-    ['with the schema', [{ op: 'replace', path: `${USER}:title`, value: 'X' }], { title: 'X' }],
     ['of the extension', [{ op: 'replace', path: `${ENTERPRISE}:department`, value: 'X' }], {
       [ENTERPRISE]: { department: 'X' }
     }],
@@ -36,17 +31,10 @@ test('each form of an operation on a user', async (t) => {
     ['a path with a filter', [{ op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '2' }], {
       phoneNumbers: [{ value: '2' }]
     }],
-    ['a list of values', [{ op: 'replace', path: 'phoneNumbers', value: [{ value: '3', type: 'work' }] }], {
-      phoneNumbers: [{ value: '3' }]
-    }],
     ['another type has no place', [{ op: 'add', path: 'phoneNumbers', value: [{ value: '3', type: 'fax' }] }], {
       phoneNumbers: [{ value: '1' }]
     }],
     ['removal by a filter', [{ op: 'remove', path: 'phoneNumbers[type eq "work"]' }], { phoneNumbers: undefined }],
-    ['several, of which the last counts', [
-      { op: 'replace', path: 'title', value: 'X' }, { op: 'remove', path: 'title' },
-      { op: 'add', path: 'title', value: 'Y' }
-    ], { title: 'Y' }],
     ['an alien schema', [{ op: 'add', value: { 'urn:okta:custom:1.0:user': { a: 1 } } }], { title: 'Dr' }],
     ['what has no place', [{ op: 'add', path: 'nickName', value: 'X' }], { title: 'Dr' }],
     ['what is read-only, sent along', [{ op: 'replace', value: { id: 'x', groups: [] } }], { title: 'Dr' }],
@@ -77,6 +65,10 @@ test('each form of an operation on a user', async (t) => {
       { op: 'add', path: 'phoneNumbers[type eq "work" and primary eq true].value', value: '4' }
     ], { phoneNumbers: [{ value: '4' }] }],
     ['an empty id of theirs is none', [{ op: 'add', path: 'externalId', value: '' }], { externalId: undefined }],
+    ['the whole, as Google Workspace sends it', [{
+      op: 'replace',
+      value: { ...START, schemas: [USER, ENTERPRISE], emails: [{ value: START.userName }], active: false }
+    }], { active: false, title: 'Dr' }],
     ['a password', [{ op: 'replace', path: 'password', value: 'secret-1mz050nq' }], { password: undefined }]
   ]
   for (const [name, operations, expected] of forms) {

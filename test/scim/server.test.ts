@@ -63,8 +63,6 @@ test('discovery says what there is, with a key or, if the host says so, without'
     const named = (list: Array<{ name: string }>, name: string) => list.find((each) => each.name === name)
     t.match(named(own.attributes, 'userName'), { required: true, caseExact: false, uniqueness: 'server' })
     t.match(named(own.attributes, 'emails'), { mutability: 'readOnly', multiValued: true })
-    t.match(named(own.attributes, 'active'), { type: 'boolean', required: false })
-    t.match(named(own.attributes, 'displayName'), { required: false })
     t.match(named(own.attributes, 'userType'), { type: 'boolean', mutability: 'readWrite' })
     t.match(named(own.attributes, 'title'), { type: 'string', caseExact: true, required: false })
     const phone = Object(named(own.attributes, 'phoneNumbers')).subAttributes
@@ -102,16 +100,13 @@ test('lists have exact totals, by index and by cursor, in an order and with a fi
     totalResults: 7, itemsPerPage: 2, startIndex: 3, names: [2, 3]
   })
   t.match(await list({ startIndex: '0', count: '-1' }), { totalResults: 7, itemsPerPage: 0, names: [] })
-  t.match(await list({ startIndex: '99' }), { totalResults: 7, names: [] })
   t.match(await list({ sortBy: 'userName', sortOrder: 'descending', count: '2' }), { names: [6, 5] })
   for (const [filter, names] of [
     [`${ENTERPRISE}:department eq "Tours"`, [0, 2, 4, 6]],
     [`${ENTERPRISE}:department sw "Sa"`, [1, 3, 5]],
     [`${ENTERPRISE}:department pr and userName eq "user2@example.org"`, [2]],
-    ['userName eq "user2@example.org" and userName eq "user3@example.org"', []],
     ['userName eq "user2@example.org" or userName eq "user3@example.org"', [2, 3]],
     ['externalId eq "e4" and active eq true', [4]], ['externalId eq "e4" and active eq false', []],
-    ['userName pr', [0, 1, 2, 3, 4, 5, 6]], ['userName eq "nobody"', []],
     ['meta.created gt "2020-01-01T00:00:00Z" and emails.value eq "user6@example.org"', [6]],
     ['meta.lastModified lt "2020-01-01T00:00:00Z"', []],
     ['emails[type eq "work" and value eq "user1@example.org"]', [1]],

@@ -61,15 +61,6 @@ test('folded filters compare whole texts without case and accents', async (t) =>
     t.equal(await list(`city=munchen&ids=${ids.get('Bob')},${ids.get('Cid')}`), 'B')
   })
 
-  t.test('follows changes', async (t) => {
-    const path = `/users/${ids.get('Bob')}`
-    await call('PATCH', path, { payload: { city: 'Zürich' } })
-    t.equal(await list('city=munchen'), 'A')
-    t.equal(await list('city=ZURICH'), 'B')
-    await call('PATCH', path, { payload: { city: null } })
-    t.equal(await list('city=zurich'), '')
-  })
-
   t.test('is no word of a search', async (t) => {
     t.equal(fold('ß'), 'ss', 'so no search has the letter that such words begin with')
     t.equal((await call('GET', '/users?q=ß')).json().meta.total, 0)
@@ -103,10 +94,8 @@ test('many are found together by their addresses or unique values', async (t) =>
   }
   t.equal(await list('email[in]=2@Example.org,9@example.org,0@example.org,2@example.org'), '02')
   t.equal(await list('email[in]=1@example.org,0@example.org&plan=pro&sort=-name'), '10')
-  t.equal(await list('email[in]=1@example.org,0@example.org&plan=team'), '')
   t.equal(await list(`email[in]=1@example.org,0@example.org&ids=${String(ids[0])}`), '0')
   t.equal(await list('email[in]=1@example.org,0@example.org&email=1@example.org'), '1')
-  t.equal(await list('email[in]=9@example.org'), '')
   t.equal(await list('legacyId[in]=a,b,c,a'), '02')
   const addresses = Array.from({ length: 100 }, (_, n) => `${n}@example.org`)
   t.equal(await list(`email[in]=${addresses.join()}&limit=100`), '012')

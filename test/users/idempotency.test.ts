@@ -44,19 +44,15 @@ test('repeated creations under one Idempotency-Key create one user', async (t) =
   t.not((await post('k-1', ann)).json().id, first.json().id, 'idempotency keys are deleted with their user')
 })
 
-test('an idempotency key creates one user in process, until it expires', async (t) => {
+test('an expired idempotency key can be used again', async (t) => {
   const { app: { users } } = await testApp(t, { idempotencyTtl: 60 })
-  const create = (name: string, email: string, idempotencyKey: string) =>
-    users.create({ name, email: `${email}@example.org` }, { idempotencyKey })
-  const first = await create('P', 'p', 'k-1')
-  t.strictSame(await create('P', 'p', 'k-1'), first)
-  await t.rejects(create('Q', 'p', 'k-1'), { code: 'idempotency_key_reused', statusCode: 422 })
-  await t.rejects(create('Q', 'q', ''), { code: 'validation_failed' })
-  // In the past, since the ids of a process that was in the future stay there, which other tests would meet.
+  const create = (email: string) =>
+    users.create({ name: 'P', email: `${email}@example.org` }, { idempotencyKey: 'k' })
+  // In the past, since
   mock.timers.enable({ apis: ['Date'], now: Date.now() - 60_001 })
-  const past = await create('P', 'p2', 'k-2')
+  const past = await create('p2')
   mock.timers.reset()
-  t.not((await create('P', 'p3', 'k-2')).id, past.id, 'an expired idempotency key can be used again')
+  t.not((await create('p3')).id, past.id)
 })
 
 test('refuses a request with two Idempotency-Key headers', async (t) => {

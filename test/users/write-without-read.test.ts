@@ -40,6 +40,28 @@ test('a write without users:read answers with id, times and ETag alone', async (
   t.strictSame([replayed.statusCode, replayed.headers['etag'], replayed.body], [201, '"1"', made.body])
 })
 
+test('the trash and a reversal show ids and times alone', async (t) => {
+  const { app, call } = await testApp(t, { eventLog: true, trash: true })
+  const { id } = await app.users.create({ name: 'Ann Secret', email: 'ann@example.org' })
+  await app.users.update(id, { name: 'Anna Secret' })
+  const [event] = (await app.users.events.ofUser(id)).data
+  const inTrash = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt', 'deletedBy']
+  const rows: Array<[scope: Scope, method: string, path: string, shown: string[], payload?: object]> = [
+    ['users:write', 'POST', `/users/${id}/revert`, MINIMAL, { event: event?.id }],
+    ['users:delete', 'DELETE', `/users/${id}`, []],
+    ['users:delete', 'GET', '/users/deleted', inTrash],
+    ['users:delete', 'POST', `/users/${id}/restore`, MINIMAL]
+  ]
+  for (const [scope, method, path, shown, payload] of rows) {
+    const { key } = await app.users.apiKeys.create({ name: 'x', scopes: [scope] })
+    const headers = { authorization: `Bearer ${key}` }
+    const { statusCode, body } = await call(method, path, { headers, ...payload !== undefined && { payload } })
+    t.ok(statusCode < 300, `${method} ${path}: ${body}`)
+    const got = body === '' ? {} : JSON.parse(body)
+    t.strictSame(Object.keys(got.data?.[0] ?? got), shown)
+  }
+})
+
 test('a batch without users:read shows no user, in a repetition neither', async (t) => {
   const { app, write } = await writer(t)
   const { id } = await app.users.create(ann)
