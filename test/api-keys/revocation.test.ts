@@ -36,15 +36,11 @@ test('refuses to revoke the last key that can manage keys, unless forced', async
 test('refuses to revoke the last key that can give its scopes, unless forced', async (t) => {
   const { app, call, as } = await keyApp(t)
   const [first] = (await app.users.apiKeys.list()).data
-  const managers = await Promise.all([
-    app.users.apiKeys.create({ name: 'keys alone', scopes: ['keys:write', 'keys:read'] }),
-    app.users.apiKeys.create({ name: 'readers', scopes: ['keys:write', 'users:read'] }),
-    app.users.apiKeys.create({ name: 'users alone', scopes: ['users:read', 'users:write', 'users:delete'] })
-  ])
+  const manager = await app.users.apiKeys.create({ name: 'readers', scopes: ['keys:write', 'users:read'] })
   for (const path of [`/api-keys/${first?.id}`, '/api-keys/current']) {
     t.strictSame(await revocation(call, path), LAST, path)
   }
-  for (const { key } of managers) t.equal((await as(key)('DELETE', '/api-keys/current')).statusCode, 204)
+  t.equal((await as(manager.key)('DELETE', '/api-keys/current')).statusCode, 204)
   await app.users.apiKeys.create({ name: 'all but one', scopes: ALL_SCOPES.filter((scope) => scope !== 'keys:read') })
   t.equal((await call('DELETE', '/api-keys/current')).statusCode, 409, 'nobody could give keys:read')
   await app.users.apiKeys.create({ name: 'another', scopes: ALL_SCOPES.toReversed() })

@@ -57,11 +57,8 @@ test('refuses a token with 503 whose answer from authenticate is wrong, and logs
   const right = { id: 'alice', scopes: ['users:read'] }
   const wrong: Array<[unknown, string]> = [
     [unset, 'is neither an object nor null'],
-    [true, 'is neither an object nor null'],
     [{ scopes: right.scopes }, 'has no id: it must be a non-empty string'],
-    [{ ...right, id: '' }, 'has no id: it must be a non-empty string'],
     [{ ...right, id: 'a\0' }, 'has no id: it must be a non-empty string'],
-    [{ id: 'alice' }, 'has no scopes: they must be an array of strings'],
     [{ ...right, scopes: 'users:read' }, 'has no scopes: they must be an array of strings'],
     [{ ...right, scopes: [unset] }, 'has no scopes: they must be an array of strings'],
     ...['', 'x'.repeat(201), 5, 'a\0'].map((name): [unknown, string] =>

@@ -43,11 +43,9 @@ async function waiting (t: Test) {
 }
 
 const REQUESTS: Array<[what: string, status: number, method: string, path: string, body?: string]> = [
-  ['a list', 200, 'GET', '/v1/users'],
   ['a creation', 201, 'POST', '/v1/users', '{"name":"Ann","email":"ann@example.org"}'],
   ['an error', 400, 'POST', '/v1/users', '{}'],
   ['an unknown path', 404, 'GET', '/v1/unknown'],
-  ['a method that a path does not have', 405, 'DELETE', '/v1/users'],
   ['a file of the administration page', 200, 'GET', '/admin/admin.css']
 ]
 

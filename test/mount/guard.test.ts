@@ -150,7 +150,7 @@ test('another tenant’s path is not found, and app.users.for() is bound to the 
   t.strictSame(await seen('/companies/acme/orders', acme.key), [200, { tenant: 'acme', total: 2 }])
   t.strictSame(await seen('/companies/globex/orders', acme.key), [404, 'not_found'])
   t.strictSame(await seen('/companies/globex/orders', platform.key), [200, { tenant: null, total: 2 }])
-  for (const name of ['Acme', '-acme', 'a.b', 'acme%20', '__proto__', '%00', '', 'a'.repeat(65)]) {
+  for (const name of ['Acme', '-acme', 'acme%20', '__proto__', '%00', '', 'a'.repeat(65)]) {
     t.strictSame(await seen(`/companies/${name}/orders`, platform.key), [404, 'not_found'],
       `${name} is no tenant, and bounds nothing`)
   }

@@ -46,15 +46,12 @@ test('folded filters compare whole texts without case and accents', async (t) =>
     t.equal(await list('city=munchen%20ost'), 'C')
     t.equal(await list('city=M'), '', 'no beginning')
     t.equal(await list(`city=${encodeURIComponent('aegir-“1”')}`), 'D', 'signs count')
-    t.equal(await list('city=aegir'), '')
-    t.equal(await list('city='), '')
   })
 
   t.test('combines with other filters, searches and orders', async (t) => {
     t.equal(await list('city=munchen&plan=pro&sort=-name'), 'BA')
     t.equal(await list('plan[in]=FREE,munchen'), 'CDE')
     t.equal(await list('plan[in]=FREE,PRO&city[in]=munchen,munchen%20ost'), 'ABC')
-    t.equal(await list('plan=pro&plan[in]=FREE,PRO'), 'AB')
     t.equal(await list('plan=pro&q=bo'), 'B')
     t.equal(await list('city=munchen&q=0891234'), 'A', 'a telephone number, in either of its forms')
     t.equal(await list('city[exists]=false'), 'EF')

@@ -33,20 +33,12 @@ const HOSTILE = [
   'https://user@example.org/', 'https://public.test/\0', 'https://public.test/\ud800', 'https://public.test/a\r\nX: y',
   ' https://public.test/', 'https://public.test/a b', 'https://public.test/\t', 'https://public.test/ä',
   'https://public.test/%zz', 'https://public.test/{id}', 'https://public.test/"',
-  // IPv4 in every form that URLs have for it.
+  // IPv4 in every form that URLs have for it, and IPv6 that hides it. Every special range: below.
   'https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/',
   'https://0x7f.1/', 'https://127.0.0.1./', 'https://%31%32%37.0.0.1/', 'https://１２７.0.0.1/', 'https://0/',
-  'https://0.0.0.0/', 'https://10.0.0.1/', 'https://172.16.0.1/', 'https://172.31.255.255/', 'https://192.168.1.1/',
-  'https://169.254.169.254/latest/meta-data/', 'https://100.64.0.1/', 'https://192.0.0.192/', 'https://192.0.2.1/',
-  'https://198.18.0.1/', 'https://198.51.100.1/', 'https://203.0.113.1/', 'https://224.0.0.1/', 'https://240.0.0.1/',
-  'https://255.255.255.255/', 'https://192.88.99.1/',
-  // IPv6, and what hides IPv4 in it.
-  'https://[::1]/', 'https://[::]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/',
-  'https://[::ffff:169.254.169.254]/', 'https://[64:ff9b::127.0.0.1]/', 'https://[64:ff9b::a00:1]/',
-  'https://[64:ff9b:1::1]/', 'https://[::127.0.0.1]/', 'https://[2002:7f00:1::]/', 'https://[2001::1]/',
-  'https://[fc00::1]/', 'https://[fd00:ec2::254]/', 'https://[fe80::1]/', 'https://[fec0::1]/', 'https://[ff02::1]/',
-  'https://[100::1]/', 'https://[100:0:0:1::1]/', 'https://[2001:db8::1]/', 'https://[3fff::1]/', 'https://[5f00::1]/',
-  'https://[4000::1]/',
+  'https://169.254.169.254/latest/meta-data/', 'https://[::1]/', 'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/', 'https://[64:ff9b::127.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[::127.0.0.1]/',
+  'https://[2002:7f00:1::]/', 'https://[fd00:ec2::254]/', 'https://[fec0::1]/', 'https://[4000::1]/',
   // Names that lead inside, wholly or in part.
   'https://inner.test/', 'https://metadata.test/', 'https://mixed.test/', 'https://mapped.test/', 'https://nat64.test/',
   'https://unknown.test/'
