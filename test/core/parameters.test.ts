@@ -43,9 +43,7 @@ test('values in process have the type that is declared', async (t) => {
 test('keywords that say more than one thing have the sentence of each', async (t) => {
   const rows: Array<[keyword: string, params: Record<string, unknown>, code: string, detail: string]> = [
     ['unevaluatedProperties', { unevaluatedProperty: 'x' }, 'unknown', 'is not a known member'],
-    ['type', { type: 'object' }, 'type', 'must be an object'],
     ['type', { type: 'number' }, 'type', 'must be a number'],
-    ['type', { type: 'array' }, 'type', 'must be an array'],
     ['type', { type: 'boolean' }, 'type', 'must be true or false'],
     ['type', { type: ['string', 'null'] }, 'type', 'must be a string or null'],
     ['type', { type: 'date' }, 'type', 'must be date'],

@@ -116,26 +116,6 @@ test('events are delivered again since an event, and since a time', async (t) =>
   await until('the next came', () => receiver.received.length === 6)
 })
 
-test('a replay makes no second delivery of an event that is pending', async (t) => {
-  const { app } = await hooked(t)
-  const receiver = await startReceiver(t)
-  receiver.answer = () => {}
-  const { id } = await app.webhooks.create({ url: receiver.url, types: ['user.created'] })
-  const createAndAwait = async (n: number) => {
-    await app.users.create(user(n))
-    const { data: events } = await app.users.events.list({ type: 'user.created' })
-    await until('the newest event has a delivery', async () =>
-      (await app.webhooks.deliveries(id, { limit: 1 })).data[0]?.event === events.at(-1)?.id)
-  }
-  for (let n = 0; n < 10; n++) await app.users.create(user(n))
-  await createAndAwait(10)
-  for (const n of [11, 12, 13]) {
-    await app.webhooks.replay(id, { since: '2026-01-01T00:00:00Z' })
-    await createAndAwait(n)
-  }
-  t.equal((await app.webhooks.deliveries(id, { limit: 1 })).meta.total, 14)
-})
-
 test('of two processes that have read the same place in the log, one makes the deliveries', async (t) => {
   const storage = memory()
   const { webhooks: store, events: log } = repositoryOf(storage)

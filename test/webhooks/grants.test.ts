@@ -2,8 +2,6 @@
 import type { LookupFunction } from 'node:net'
 import { test, type Test } from 'tap'
 import type { Scope } from '../../lib/api-keys/scopes.ts'
-import { EVENT_TYPES } from '../../lib/events/types.ts'
-import { readScopeOf } from '../../lib/events/type-scopes.ts'
 import type { WebhooksOptions } from '../../lib/webhooks.ts'
 import { until } from '../helpers/until.ts'
 import { startReceiver } from '../helpers/webhook-receiver.ts'
@@ -27,10 +25,6 @@ async function keyed (t: Test, options: WebhooksOptions = {}) {
   }
   return { ...host, withScopes }
 }
-
-test('every type of events needs a scope', async (t) => {
-  for (const type of EVENT_TYPES) t.ok(READS.some((scope) => scope === readScopeOf(type)), type)
-})
 
 test('a key is refused events that it may not read, and gets its own if it asks for none', async (t) => {
   const { app, withScopes } = await keyed(t)
