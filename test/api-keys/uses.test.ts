@@ -3,7 +3,6 @@ import { mock } from 'node:test'
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { createUseCounter } from '../../lib/api-keys/use-counter.ts'
-import { type Storage } from '../../lib/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { KeyUses } from '../../lib/storage/key-uses.ts'
@@ -23,14 +22,6 @@ const sum = (days: ReadonlyArray<{ uses: number }>) => days.reduce((total, { use
 
 /** Lets the work of a timer that was due end. */
 const turns = async () => { for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve)) }
-
-/** A memory store that refuses additions while `fails` says so. */
-function failing (fails: () => boolean): Storage {
-  return aroundCommit(memory(), 'keyUses', async (call) => {
-    if (fails()) throw new StorageError('unavailable', 'busy')
-    return call()
-  })
-}
 
 /** What is added to the uses of a memory store, call by call. */
 function watched () {
@@ -133,7 +124,10 @@ test('the uses of many keys are written in parts', async (t) => {
 
 test('what could not be stored stays counted, and the log says why', async (t) => {
   let fails = true
-  const storage = failing(() => fails)
+  const storage = aroundCommit(memory(), 'keyUses', async (call) => {
+    if (fails) throw new StorageError('unavailable', 'busy')
+    return call()
+  })
   const log = captureLog()
   const { app, as } = await keyApp(t, { storage, ...COUNTED, server: { logger: { stream: log.stream } } })
   const { id, key } = await app.users.apiKeys.create({ name: 'a' })

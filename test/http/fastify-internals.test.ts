@@ -3,7 +3,7 @@
 import dns from 'node:dns'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { furtherServers, isSilent } from '../../lib/http/fastify-internals.ts'
+import { furtherServers, isSilent, routeEveryMethod } from '../../lib/http/fastify-internals.ts'
 import { continueWhenRead } from '../../lib/http/admission/late-continue.ts'
 import { captureLog } from '../helpers/log.ts'
 
@@ -29,6 +29,20 @@ test('a host without a logger is silent, and so are its requests; any other logg
     t.equal(isSilent({ ...silent, [level]: () => {} }), false, `it may print queries and credentials at ${level}`)
     t.equal(isSilent({ ...silent, [level]: undefined }), false)
   }
+})
+
+test('a scope that routes every method leaves its host as it is', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const before = app.supportedMethods
+  await app.register(async (scope) => {
+    routeEveryMethod(scope)
+    t.ok(scope.supportedMethods.length > before.length, 'find where Fastify keeps what a server accepts now')
+  })
+  t.strictSame(app.supportedMethods, before)
+  const other = { supportedMethods: ['GET'] }
+  routeEveryMethod(Object(other))
+  t.strictSame(other, { supportedMethods: ['GET'] }, 'a server that keeps them elsewhere stays as it is')
 })
 
 test('a host that listens on several addresses has a server for each', async (t) => {

