@@ -8,7 +8,7 @@ import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { ApiKeyRecord } from '../../lib/storage/storage.ts'
 import { aroundFind } from '../helpers/around.ts'
 import { apiKeyOf } from '../helpers/records.ts'
-import { addKey } from '../helpers/writes.ts'
+import { addKey, revokeKey } from '../helpers/writes.ts'
 
 /** A verifier on a memory store that counts look-ups of keys and can delay them, and the record of a key. */
 async function setUp (ttl: number, members: Partial<ApiKeyRecord> = {}, isStored = true) {
@@ -91,6 +91,20 @@ test('a record still works while it is cached, and until it ends', async (t) => 
   t.equal(stillWorks(second), false, 'it has expired')
   t.equal(await verify(), null)
   t.equal(state.lookUps, 2)
+})
+
+test('a look-up that began before a revocation is repeated, and the key refused', async (t) => {
+  const { storage, verify, clear, record, state, release } = await setUp(5)
+  state.hold = true
+  const early = verify()
+  await nextTurn()
+  state.hold = false
+  clear()
+  await revokeKey(storage, record.id, new Date().toISOString())
+  clear()
+  release()
+  t.equal(await early, null, 'it is looked up again')
+  t.equal(await verify(), null)
 })
 
 test('a look-up during which keys keep changing is answered after three attempts, and not cached', async (t) => {

@@ -25,6 +25,15 @@ function watch (t: Test) {
   return { isBusy: requests.isBusy, startYield }
 }
 
+test('without requests work goes on in the next turn', async (t) => {
+  const { advance } = advancing(t)
+  const { isBusy, startYield } = watch(t)
+  const isOver = startYield()
+  t.equal(isOver(), false)
+  await advance(0)
+  t.strictSame([isBusy(), isOver()], [false, true])
+})
+
 test('waits until every request has ended', async (t) => {
   const { advance } = advancing(t)
   const { isBusy, startYield } = watch(t)
