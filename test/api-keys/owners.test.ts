@@ -1,5 +1,8 @@
 // Whose Idempotency-Key a caller sends: that of its own key, of the keys that this one follows, and of no other.
 import { test } from 'tap'
+import { memory } from '../../adapters/memory/index.ts'
+import { createKeyOwners } from '../../lib/api-keys/key-owner.ts'
+import { repositoryOf } from '../../lib/storage/repository.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import { JSON_BODY, keyApp } from '../helpers/key-app.ts'
 
@@ -41,4 +44,30 @@ test('a rotated key repeats what its predecessors made, and no other key does', 
   t.strictSame([own.statusCode, own.headers['idempotency-replayed']], [201, undefined])
   const before = await as(first.key)('POST', '/users', creation('a@example.org'))
   t.equal(before.headers['idempotency-replayed'], 'true', 'while they overlap, the old key too')
+})
+
+test('looks up each key of a chain once, and leaves a circle', async (t) => {
+  const rotations = new Map([['c', 'b'], ['b', 'a'], ['y', 'x'], ['x', 'y'], ['q', 'gone']])
+  const asked: string[] = []
+  const record = (id: string) => Object({ id, rotatedFrom: rotations.get(id) ?? null })
+  const storage = memory()
+  storage.find = async (_name, [by]) => {
+    const id = by !== undefined && 'id' in by ? by.id : ''
+    asked.push(id)
+    return [id === 'gone' ? null : Object({ record: record(id), keys: null, of: null })]
+  }
+  const ownerOf = createKeyOwners(repositoryOf(storage))
+  const owner = async (id: string) =>
+    (await ownerOf({
+      principal: { type: 'api_key', id, name: null, scopes: [] }, record: record(id), expiresAt: null
+    })).id
+  t.equal(await owner('c'), 'a')
+  t.equal(await owner('b'), 'a')
+  t.equal(await owner('c'), 'a')
+  t.strictSame(asked, ['b', 'a'])
+  t.equal(await owner('a'), 'a')
+  t.equal(await owner('q'), 'gone')
+  t.match(await owner('y'), /[xy]/)
+  t.equal(await ownerOf({ principal: { type: 'host', id: 'h', name: null, scopes: [] }, record: null, expiresAt: null })
+    .then(({ type, id }) => `${type} ${id}`), 'host h')
 })

@@ -50,6 +50,21 @@ test('a repeated creation or rotation makes no second key, and names the first',
   t.strictSame((await app.users.apiKeys.get(String(next.id))).rotatedFrom, first.id)
 })
 
+test('of concurrent requests with one Idempotency-Key one makes a key', async (t) => {
+  const { send, total } = await server(t, memory())
+  const before = await total()
+  const created = await Promise.all(Array.from({ length: 20 }, () => send('/api-keys', 'a')))
+  const [made, ...more] = created.filter(({ status }) => status === 201)
+  t.strictSame(more, [])
+  t.strictSame(new Set(created.filter(({ status }) => status !== 201).map(({ detail }) => detail)),
+    new Set([exists(String(made?.id)).detail]))
+  const rotate = `/api-keys/${String(made?.id)}/rotate`
+  const rotated = await Promise.all(Array.from({ length: 20 }, () => send(rotate, 'b', { overlap: 0 })))
+  t.equal(rotated.filter(({ status }) => status === 201).length, 1)
+  t.equal(rotated.filter(({ code }) => code === 'api_key_exists').length, 19)
+  t.equal(await total(), before + 2)
+})
+
 test('a request whose write failed, or whose answer was lost, is repeated safely', async (t) => {
   let fails: 'before' | 'after' | null = null
   const storage = memory()

@@ -6,7 +6,7 @@ import { createUseCounter } from '../../lib/api-keys/use-counter.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import type { KeyUses } from '../../lib/storage/key-uses.ts'
-import { inject, testApp } from '../helpers/app.ts'
+import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
 import { aroundCommit } from '../helpers/around.ts'
 import { keyApp } from '../helpers/key-app.ts'
 import { captureLog } from '../helpers/log.ts'
@@ -152,4 +152,20 @@ test('keeps the uses of 400 days', async (t) => {
   mock.timers.tick(600_000)
   await turns()
   t.strictSame((await repositoryOf(storage).keyUses.list(id))?.map(({ day }) => day), days.slice(2))
+})
+
+test('a tenant reads the uses of its own keys, and loses them with them', async (t) => {
+  const storage = memory()
+  const { app, as } = await keyApp(t, { storage, tenants: true, ...COUNTED })
+  const scopes = ALL_SCOPES.slice(0, 5)
+  const acme = await app.users.tenant('acme').apiKeys.create({ name: 'a', scopes })
+  const beta = await app.users.tenant('beta').apiKeys.create({ name: 'b', scopes })
+  const read = async (key: string, id: string) => (await as(key)('GET', `/api-keys/${id}/uses`)).json()
+  t.equal(sum((await read(acme.key, acme.id)).data), 1)
+  t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 2, 'the platform reads those of all')
+  await as(acme.key)('GET', '/users')
+  await app.users.tenants.remove('acme')
+  // It stores what was counted, also of the key that is gone.
+  t.strictSame(await app.users.apiKeys.uses(beta.id), { data: [] })
+  t.strictSame(await repositoryOf(storage).keyUses.list(acme.id), [])
 })

@@ -3,7 +3,7 @@
 import { test } from 'tap'
 import { type FaultReason, reasonFor } from '../../lib/core/fault.ts'
 import {
-  filterParameter, flagParameter, idParameter, integerParameter, parameterFaults
+  filterParameter, flagParameter, idParameter, integerParameter, parameterFaults, parseParameter
 } from '../../lib/core/parameters.ts'
 
 const limit = integerParameter(1, 100, 20, 'How many.')
@@ -38,6 +38,16 @@ test('values in process have the type that is declared', async (t) => {
   t.strictSame(inherited.map(({ parameter }) => parameter), ['x'], 'nor beside another fault')
   t.strictSame(parameterFaults({ limit, after }, { limit: undefined }), [], 'undefined is not given')
   t.strictSame(parameterFaults({ limit, after }, { limit: null }).length, 1, 'null is given')
+})
+
+test('the text of a number is that of JSON (RFC 8259 section 6)', async (t) => {
+  const number = filterParameter('number', 'n', { type: 'integer' }, () => null)
+  for (const [text, value] of [['-1.5', -1.5], ['1e3', 1000], ['2E-1', 0.2], ['0', 0]] as const) {
+    t.equal(parseParameter(text, number), value)
+  }
+  for (const text of ['', '+1', '.5', '5.', '01', 'NaN', 'Infinity', '0x1', ' 1']) {
+    t.equal(parseParameter(text, number), text, 'stays text, which the check refuses')
+  }
 })
 
 test('keywords that say more than one thing have the sentence of each', async (t) => {

@@ -17,6 +17,19 @@ function reader (parts: readonly number[][], log: string[] = []): ReadParts<numb
   }
 }
 
+test('gives each part, and has the reader wait until the next one is asked for', async (t) => {
+  const log: string[] = []
+  const parts = partsOf(reader([[1, 2], [3]], log))
+  t.strictSame(log, [], 'nothing is read before')
+  t.strictSame(await parts.next(), { done: false, value: [1, 2] })
+  t.strictSame(log, ['begins'])
+  t.strictSame(await parts.next(), { done: false, value: [3] })
+  t.strictSame(log, ['begins', 'goes on after 1,2'])
+  t.strictSame(await parts.next(), { done: true, value: undefined })
+  t.strictSame(log.slice(2), ['goes on after 3', 'ends'])
+  t.strictSame(await partsOf(reader([])).next(), { done: true, value: undefined })
+})
+
 test('ends the reader when it is left, and waits for its end', async (t) => {
   const log: string[] = []
   const parts = partsOf(reader([[1], [2]], log))

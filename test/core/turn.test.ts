@@ -22,6 +22,22 @@ test('all who wait for the end of a turn go on together, and what they ask for c
   t.strictSame(seen.slice(4), ['behind a', 'behind d', 'behind c', 'behind b', 'next'])
 })
 
+test('without others it is the end of the turn, each time', async (t) => {
+  const seen: string[] = []
+  atEndOfTurn(() => seen.push('behind'))
+  await Promise.resolve()
+  process.nextTick(() => seen.push('tick'))
+  await nextTurn()
+  t.strictSame(seen, ['tick', 'behind'])
+  await endOfTurn()
+  await nextTurn()
+  atEndOfTurn(() => seen.push('again'))
+  await Promise.resolve()
+  t.strictSame(seen, ['tick', 'behind'], 'not yet')
+  await nextTurn()
+  t.strictSame(seen, ['tick', 'behind', 'again'])
+})
+
 test('a caller that arrives while others resume waits for the next turn', async (t) => {
   const seen: string[] = []
   const first = endOfTurn().then(async () => {

@@ -31,6 +31,7 @@ test('If-Match is compared strongly, and If-None-Match weakly (RFC 9110 section 
 test('the lines of a header are one list (RFC 9110 section 5.3)', async (t) => {
   t.strictSame(read('if-match', '"1"', 'host', 'x', 'IF-MATCH', '"2"').conditions, { ifMatch: [1, 2] })
   t.equal(read('if-match', '*', 'if-match', '"2"').faults.length, 1, '* stands alone')
+  t.equal(read('if-match', '').faults.length, 1, 'an empty one is no absent one')
 })
 
 test('a client without the version does not get to know it, and If-Match comes first', async (t) => {

@@ -99,6 +99,16 @@ test('an actor, a tenant and a transaction may come in any order', async (t) => 
   t.equal((await recorded(users, JO.id)).length, inOrders.length, 'what is rolled back is recorded of nobody')
 })
 
+test('without an actor a change is the host’s, also beside one with an actor', async (t) => {
+  const { users } = await mounted(t)
+  const jo = users.as(JO)
+  await Promise.all(Array.from({ length: 20 }, (_, i) =>
+    (i % 2 === 0 ? jo : users).create({ name: `${i % 2}`, email: `${i}@example.org` })))
+  const { data } = await users.events.list({ limit: 100 })
+  t.strictSame(data.map(({ data, actor }) => [Reflect.get(data, 'name'), actor?.id ?? null]).sort(),
+    Array.from({ length: 20 }, (_, i) => i < 10 ? ['0', JO.id] : ['1', null]))
+})
+
 test('an idempotency key belongs to its actor', async (t) => {
   const { users } = await mounted(t)
   const create = (of: UserMethods, email: string) =>

@@ -27,6 +27,7 @@ test('refuses options of a wrong type or name', async (t) => {
   await t.rejects(users.create({ name: 'B', email: 'b@b.co' }, untyped({ idempotencykey: 'x' })), {
     code: 'validation_failed', errors: [{ parameter: 'idempotencykey', code: 'unknown' }]
   })
+  await t.rejects(users.create({ name: 'B', email: 'b@b.co' }, { idempotencyKey: '' }), { code: 'validation_failed' })
   await t.rejects(users.get(untyped(5)), { code: 'user_not_found' })
   t.strictSame(await users.get(ann.id), ann)
   t.equal((await users.update(ann.id, {}, untyped(null))).version, 1, 'null means no options')

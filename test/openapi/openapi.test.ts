@@ -39,6 +39,21 @@ test('a linter finds no problem, whatever the options', async (t) => {
   }
 })
 
+test('describes the operations of a mount without options, each with an id of its own and security', async (t) => {
+  const { description } = await describe(t, { mounts: [{ limits: { failures: { max: 10, window: 60 } } }] })
+  const operations = operationsOf(description)
+  t.strictSame(operations.map(({ method, path }) => `${method} ${path}`), [
+    'get /v1/users', 'post /v1/users', 'get /v1/users/{id}', 'patch /v1/users/{id}', 'put /v1/users/{id}',
+    'delete /v1/users/{id}', 'get /v1/users/{id}/subject', 'get /v1/users/export', 'post /v1/users/batch',
+    'post /v1/users/import'
+  ])
+  for (const { operation: { operationId, security, responses } } of operations) {
+    t.ok('429' in responses, `${operationId} may meet the limit of failures`)
+    t.strictSame(security, [{ usersApiKey: [] }])
+  }
+  t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
+})
+
 test('describes the host’s own page size, prefix, error format and limits', async (t) => {
   const { description } = await describe(t, {
     mounts: [{

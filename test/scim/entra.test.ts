@@ -28,7 +28,10 @@ test('Entra ID', async (t) => {
     t.match(await find(ask, filter), { status: 200, body: { totalResults: 0, Resources: [] } }, filter)
   }
   const made = await ask('POST', '/Users', BABS)
-  t.match(made, { status: 201, body: { userName: 'Babs@contoso.example.com', externalId: BABS.externalId } })
+  t.match(made, {
+    status: 201,
+    body: { userName: 'Babs@contoso.example.com', displayName: 'Babs Jensen', externalId: BABS.externalId }
+  })
   const id = String(made.body['id'])
   const path = `/Users/${id}`
   for (const filter of [
