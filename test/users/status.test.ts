@@ -49,6 +49,20 @@ test('a status is set, kept, replaced and found', async (t) => {
   const all: string[] = []
   for await (const { email } of app.users.iterate({ status: 'active' })) all.push(email)
   t.strictSame(all, ['bob@example.org', 'cora@example.org'])
+
+  const table = (await call('GET', '/users/export?format=csv&columns=email,status,statusReason&sort=-createdAt')).body
+  t.strictSame(table.split('\r\n'), [
+    '"email","status","statusReason"', '"cora@example.org","active",null', '"bob@example.org","active",null',
+    '"ann@example.org","suspended","late"', ''
+  ])
+  const other = await testApp(t)
+  const headers = { 'content-type': 'text/csv' }
+  const { body: whole } = await call('GET', '/users/export?format=csv')
+  await other.call('POST', '/users/import', { headers, payload: whole })
+  t.strictSame((await other.app.users.list()).data.map(({ status, statusReason }) => [status, statusReason]),
+    [['suspended', 'late'], ['active', null], ['active', null]], 'it comes back from a table')
+  const { body: lines } = await call('GET', '/users/export?status=suspended')
+  t.match(JSON.parse(lines), { id, ...late })
 })
 
 test('faults of a status are named', async (t) => {
