@@ -162,7 +162,7 @@ test('a tenant reads the uses of its own keys, and loses them with them', async 
   const beta = await app.users.tenant('beta').apiKeys.create({ name: 'b', scopes })
   const read = async (key: string, id: string) => (await as(key)('GET', `/api-keys/${id}/uses`)).json()
   t.equal(sum((await read(acme.key, acme.id)).data), 1)
-  t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 2, 'the platform reads those of all')
+  t.equal(sum((await app.users.apiKeys.uses(acme.id)).data), 1, 'the platform reads those of all')
   await as(acme.key)('GET', '/users')
   await app.users.tenants.remove('acme')
   // It stores what was counted, also of the key that is gone.
