@@ -1,5 +1,5 @@
 // What is done to many users touches those alone who still are what the person has seen, and nobody by accident.
-import { act, actOnRow, adminHost, pageTest } from '../helpers/admin-page.ts'
+import { act, actOnRow, adminHost, pageTest, press } from '../helpers/admin-page.ts'
 
 pageTest('a change of many names and leaves alone who was changed meanwhile', async (t) => {
   const { users, origin, enter } = await adminHost(t, { trash: true })
@@ -37,8 +37,7 @@ pageTest('a change of many names and leaves alone who was changed meanwhile', as
   await users.update(ada, { seats: 9 })
   await users.delete(ada)
   await page.getByRole('button', { name: 'Restore…' }).click()
-  await dialog.getByRole('button', { name: 'Restore' }).click()
-  await dialog.getByText('1 done, 1 refused, 0 not tried.').waitFor()
+  await press(dialog, 'Restore', '1 done, 1 refused, 0 not tried.')
   t.strictSame(await dialog.getByRole('listitem').allInnerTexts(), ['Ada'])
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Bob', 'Cyd'])
 })

@@ -1,5 +1,5 @@
 // The event log on the administration page.
-import { adminHost, pageTest, violations } from '../helpers/admin-page.ts'
+import { adminHost, pageTest, press, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('shows the event log from its end, narrowed by what stands in the address', async (t) => {
@@ -14,8 +14,7 @@ pageTest('shows the event log from its end, narrowed by what stands in the addre
   await until('the newest are there', async () => await rows() === 51)
   // The creation of the key is one of them.
   t.strictSame((await subjects()).slice(0, 2), ['me', 'User 59'])
-  await page.getByRole('button', { name: 'Show older events' }).click()
-  await page.getByText('Name: Ada → Ada King').waitFor()
+  await press(page, 'Show older events', 'Name: Ada → Ada King')
   await page.getByText('address › City: not set → London').waitFor()
   t.equal(await rows(), 64)
   await page.getByText('There are no older events.').waitFor()

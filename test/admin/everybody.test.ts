@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import {
-  act, adminHost, edit, focused, headingHasFocus, openFilters, openTab, pageTest, scrollsSideways, signIn, violations
+  act, adminHost, edit, focused, headingHasFocus, openFilters, openTab, pageTest, scrollsSideways, signIn, submit,
+  violations
 } from '../helpers/admin-page.ts'
 import { from } from '../helpers/level.ts'
 
@@ -52,8 +53,7 @@ for (const [i, { name, ...size }] of SIZES.entries()) {
     const close = () => page.getByRole('dialog').getByRole('button', { name: /Close|Cancel/ }).first().click()
 
     await check('sign-in', page.getByLabel('API key'))
-    await page.getByLabel('API key').fill('wrong')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await submit(page, { 'API key': 'wrong' }, 'Sign in')
     await check('sign-in-refused', page.getByRole('alert'))
     await signIn(page, await createKey())
     await page.goto(`${origin}/admin/#/`)
@@ -206,8 +206,7 @@ pageTest('speaks another language, from right to left', async (t) => {
   await users.create({ name: 'Ada', email: 'ada@example.org' })
   await users.create({ name: 'عمر', email: 'omar@example.org' })
   const page = await openTab(t, `${origin}/admin/#/users`)
-  await page.getByLabel('مفتاح').fill(await createKey())
-  await page.getByRole('button', { name: 'دخول' }).click()
+  await submit(page, { مفتاح: await createKey() }, 'دخول')
   await page.getByText('مستخدمان', { exact: true }).waitFor()
   t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'المستخدمون')
   t.strictSame(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]'), ['ar', 'rtl'])

@@ -1,7 +1,7 @@
 // Values in forms of the administration page: what a browser shows of them, and what is stored of what was typed.
 import { Type } from '@sinclair/typebox'
 import { type Page } from 'playwright-core'
-import { type AdminHost, adminHost, edit, pageTest, violations } from '../helpers/admin-page.ts'
+import { adminHost, type AdminHost, edit, fillIn, pageTest, press, submit, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 const ADA = { name: 'Ada', email: 'ada@example.org' }
@@ -40,10 +40,7 @@ pageTest('removes members of what is edited as JSON, and replaces one form by an
   const { page, stored, id } = await openForm(host, {
     roles: { admin: true, staff: true }, payment: { card: '1' }, open: { a: 'x', more: [1] }
   })
-  await page.getByLabel('roles').fill('{"staff":true}')
-  await page.getByLabel('payment').fill('{"iban":"2"}')
-  await page.getByLabel('open').fill('{"more":[1,null]}')
-  await page.getByLabel('empty').fill('{"b":1}')
+  await fillIn(page, { roles: '{"staff":true}', payment: '{"iban":"2"}', open: '{"more":[1,null]}', empty: '{"b":1}' })
   await saved(page)
   t.strictSame(await stored(), {
     roles: { staff: true }, payment: { iban: '2' }, open: { more: [1, null] }, empty: { b: 1 }
@@ -88,18 +85,15 @@ pageTest('a date that is typed in part, or too large a number, is a fault, and r
   t.strictSame(await stored(), before)
   await page.getByRole('button', { name: 'Discard' }).click()
   await edit(page)
-  await page.getByLabel('Born').fill('')
-  await page.getByLabel('Note').fill('x')
+  await fillIn(page, { Born: '', Note: 'x' })
   await saved(page)
   t.strictSame(await stored(), { active: true, note: 'x', plan: 'free', seen: '2026-01-02T03:04:05.678Z' })
 
   await page.goto(`${host.origin}/admin/#/users/new`)
-  await page.getByLabel(/^Name/).fill('Bob')
-  await page.getByLabel('E-mail address').fill('bob@example.org')
+  await fillIn(page, { Name: 'Bob', 'E-mail address': 'bob@example.org' })
   await page.getByLabel('Born').focus()
   await page.keyboard.type('0203')
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('This is not complete.').waitFor()
+  await press(page, 'Create the user', 'This is not complete.')
   t.equal((await host.users.list()).meta.total, 1)
 })
 
@@ -113,12 +107,10 @@ pageTest('keeps what is typed while a save is under way', async (t) => {
     }
     await route.continue()
   })
-  await page.getByLabel('Seats').fill('2')
-  await page.getByLabel('City').fill('Oslo')
+  await fillIn(page, { Seats: '2', City: 'Oslo' })
   await save(page)
   await until('it is under way', () => held.length === 1)
-  await page.getByLabel('Note').fill('typed meanwhile')
-  await page.getByLabel('zip').fill('0150')
+  await fillIn(page, { Note: 'typed meanwhile', zip: '0150' })
   held[0]?.()
   await page.getByText('Saved.').waitFor()
   t.equal(await page.getByLabel('Note').inputValue(), 'typed meanwhile')
@@ -144,10 +136,7 @@ pageTest('sets null, and leaves out objects that nobody has filled in', async (t
     }
   })
   const page = await host.enter('#/users/new')
-  await page.getByLabel(/^Name/).fill('Ada')
-  await page.getByLabel('E-mail address').fill('ada@example.org')
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Ada was created.').waitFor()
+  await submit(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' }, 'Create the user', 'Ada was created.')
   await edit(page)
   const stored = async () => {
     const [{ rank, vip, nick, home, plan } = Object({})] = (await host.users.list()).data.map(Object)

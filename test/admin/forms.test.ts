@@ -1,5 +1,5 @@
 // Forms of the administration page: nothing typed is lost, and nothing is overwritten unseen.
-import { act, adminHost, edit, pageTest } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, fillIn, pageTest, press, submit } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('shows both sides of a change that somebody else made meanwhile', async (t) => {
@@ -9,9 +9,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   })
   const page = await enter(`#/users/${id}`)
   await edit(page)
-  await page.getByLabel(/^Name/).fill('Ada King')
-  await page.getByLabel('City').fill('Paris')
-  await page.getByLabel('Note').fill('mine')
+  await fillIn(page, { Name: 'Ada King', City: 'Paris', Note: 'mine' })
   await users.update(id, { name: 'Ada Byron', note: 'theirs', seats: 9 })
   await page.getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this user' })
@@ -22,8 +20,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
     [true, true, false, false],
     'chosen already, but for what both have changed'
   )
-  await dialog.getByRole('button', { name: 'Save what I chose' }).click()
-  await dialog.getByText('Choose one for each field first.').waitFor()
+  await press(dialog, 'Save what I chose', 'Choose one for each field first.')
   await dialog.getByRole('radio', { name: 'Name, Yours' }).check()
   await dialog.getByRole('radio', { name: 'Note, Theirs' }).check()
   // And again, before the choice is saved.
@@ -32,8 +29,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   await until('theirs are shown', async () => await dialog.getByText('10').count() === 1)
   await dialog.getByRole('radio', { name: 'Name, Yours' }).check()
   await dialog.getByRole('radio', { name: 'Note, Theirs' }).check()
-  await dialog.getByRole('button', { name: 'Save what I chose' }).click()
-  await page.getByText('Saved.').waitFor()
+  await press(dialog, 'Save what I chose', 'Saved.')
   const { name, note, seats, address } = Object(await users.get(id))
   t.strictSame(
     { name, note, seats, address },
@@ -45,8 +41,7 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   await users.update(id, { seats: 11 })
   await act(page, 'Delete this user')
   await page.getByLabel('Type the name').fill('Ada King')
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('Somebody else has changed this user in the meantime.').waitFor()
+  await press(page.getByRole('dialog'), 'Delete', 'Somebody else has changed this user in the meantime.')
   await until('the form has the new version', async () => await page.getByLabel('Seats').inputValue() === '11')
 })
 
@@ -61,8 +56,7 @@ pageTest('what is required says so, before and after; and a form that is sent tw
   t.equal(await page.getByText('This is required.').count(), 2)
   t.equal(await page.evaluate('document.activeElement.name'), '/name', 'the first one has the focus')
 
-  await page.getByLabel(/^Name/).fill('Ada')
-  await page.getByLabel('E-mail address').fill('ada@example.org')
+  await fillIn(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' })
   // The first answer is lost on its way.
   let lost = 0
   await page.route(/\/v1\/users$/, async (route) => {
@@ -70,10 +64,8 @@ pageTest('what is required says so, before and after; and a form that is sent tw
     await route.fetch()
     await route.abort()
   })
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('The server could not be reached.').waitFor()
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Ada was created.').waitFor()
+  await press(page, 'Create the user', 'The server could not be reached.')
+  await press(page, 'Create the user', 'Ada was created.')
   t.equal((await users.list()).meta.total, 1)
 }, { makesTroubles: true })
 
@@ -82,9 +74,7 @@ pageTest('a save that fails does not look saved', async (t) => {
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
   const page = await enter(`#/users/${id}`, { height: 500 })
   await edit(page)
-  await page.getByLabel('Note').fill('one')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
+  await submit(page, { Note: 'one' }, 'Save', 'Saved.')
   await edit(page)
   await page.getByLabel('Note').fill('two')
   await page.getByText('1 change', { exact: true }).waitFor()

@@ -1,5 +1,7 @@
 // Groups on the administration page.
-import { act, actOnRow, adminHost, pageTest, scrollsSideways, violations } from '../helpers/admin-page.ts'
+import {
+  act, actOnRow, adminHost, pageTest, press, scrollsSideways, submit, violations
+} from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('creates a group, fills it, renames it, and shows it at its members', async (t) => {
@@ -10,12 +12,9 @@ pageTest('creates a group, fills it, renames it, and shows it at its members', a
   const dialog = page.getByRole('dialog')
   await page.getByText('There are no groups yet.').waitFor()
   await page.getByRole('button', { name: 'New group' }).click()
-  await dialog.getByLabel('Name').fill('Editors')
-  await dialog.getByRole('button', { name: 'Create the group' }).click()
+  await submit(dialog, { Name: 'Editors' }, 'Create the group')
   await page.getByRole('button', { name: 'New group' }).click()
-  await dialog.getByLabel('Name').fill('editors')
-  await dialog.getByRole('button', { name: 'Create the group' }).click()
-  await dialog.getByText('Another group has this name.').waitFor()
+  await submit(dialog, { Name: 'editors' }, 'Create the group', 'Another group has this name.')
   t.strictSame(await violations(page), [])
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
@@ -41,8 +40,7 @@ pageTest('creates a group, fills it, renames it, and shows it at its members', a
   await page.getByText('2 users').first().waitFor()
 
   await act(page, 'Rename…')
-  await dialog.getByLabel('Name').fill('Authors')
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await submit(dialog, { Name: 'Authors' }, 'Save')
   await page.getByRole('heading', { name: 'Authors' }).waitFor()
   await page.getByRole('link', { name: 'Ada Lovelace' }).click()
   await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor()
@@ -51,8 +49,7 @@ pageTest('creates a group, fills it, renames it, and shows it at its members', a
 
   await act(page, 'Delete the group…')
   await dialog.getByText('Its members stay users.').waitFor()
-  await dialog.getByRole('button', { name: 'Delete the group' }).click()
-  await page.getByText('There are no groups yet.').waitFor()
+  await press(dialog, 'Delete the group', 'There are no groups yet.')
   t.equal((await users.get(ada.id))?.name, 'Ada Lovelace')
 })
 

@@ -1,6 +1,6 @@
 // The administration page: users of a file.
 import type { Locator } from 'playwright-core'
-import { adminHost, downloaded, focused, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { adminHost, downloaded, focused, openTab, pageTest, press, signIn, submit } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 const refusals = async (dialog: Locator) =>
@@ -12,8 +12,7 @@ pageTest('imports a file after it was checked, and can take back what it made', 
   const page = await enter()
   await page.getByRole('button', { name: 'Import…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import users' })
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('Choose a file first.').waitFor()
+  await press(dialog, 'Check', 'Choose a file first.')
   const choose = (name: string, text: string) =>
     dialog.getByLabel('File').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
   await choose('users.csv', 'who,where\nBob,Oslo\n')
@@ -28,8 +27,7 @@ pageTest('imports a file after it was checked, and can take back what it made', 
   ]
   await choose('users.csv', rows.join('\n'))
   await dialog.getByLabel('Users who already exist').selectOption('update these users')
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('1 would be created, 1 changed, 0 left as they are, 4 refused.').waitFor()
+  await press(dialog, 'Check', '1 would be created, 1 changed, 0 left as they are, 4 refused.')
   t.equal(await focused(page), '1 would be created, 1 changed, 0 left as they are, 4 refused.')
   await dialog.getByText(/\(.*Dan.*\)/).waitFor()
   const lines = await refusals(dialog)
@@ -47,13 +45,11 @@ pageTest('imports a file after it was checked, and can take back what it made', 
   t.strictSame([header, cyd, ...others].map((line) => line.replace(/,"[^"]*"$/, '')), [rows[0], ...rows.slice(3)])
   await choose('refused-users.csv', saved.text)
   await dialog.getByText('Columns that are not imported: Refused because').waitFor()
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('0 would be created, 0 changed, 0 left as they are, 4 refused.').waitFor()
+  await press(dialog, 'Check', '0 would be created, 0 changed, 0 left as they are, 4 refused.')
   const again = await downloaded(page, () => dialog.getByRole('button', { name: 'Save the refused lines' }).click())
   t.equal(again.text, saved.text, 'the reasons of before make room for those of now')
   await choose('users.csv', rows.join('\n'))
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('1 would be created, 1 changed, 0 left as they are, 4 refused.').waitFor()
+  await press(dialog, 'Check', '1 would be created, 1 changed, 0 left as they are, 4 refused.')
   await dialog.getByRole('button', { name: 'Save the refused lines' }).focus()
   t.equal((await users.list()).meta.total, 1, 'nothing is written by a check')
   t.equal(await focused(page), 'Save the refused lines')
@@ -63,9 +59,7 @@ pageTest('imports a file after it was checked, and can take back what it made', 
   t.strictSame((await users.list()).data.map(({ name, seats }) => [name, seats]), [['Ada King', 7], ['Bob', 5]])
   await dialog.getByRole('button', { name: 'Undo the import: delete the new users…' }).click()
   const question = page.getByRole('dialog')
-  await question.getByLabel('Type the number of users').fill('1')
-  await question.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('was deleted.').waitFor()
+  await submit(question, { 'Type the number of users': '1' }, 'Delete', 'was deleted.')
   await page.getByText('1 user', { exact: true }).waitFor()
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Ada King'], 'what was changed stays')
 })
@@ -85,8 +79,7 @@ pageTest('guesses which columns of a file are which members, and imports what is
     ['First Name + Last Name', 'Mail', 'none'])
   await dialog.getByLabel('Seats').selectOption('Places; paid')
   await dialog.getByText('Columns that are not imported: Team').waitFor()
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('1 would be created, 0 changed, 0 left as they are, 0 refused.').waitFor()
+  await press(dialog, 'Check', '1 would be created, 0 changed, 0 left as they are, 0 refused.')
   await dialog.getByRole('button', { name: 'Import', exact: true }).click()
   await dialog.getByText('1 created, 0 changed, 0 left as they are, 0 refused.').waitFor()
   t.strictSame((await users.list()).data.map(({ name, email, seats }) => [name, email, seats]),
@@ -123,8 +116,7 @@ pageTest('a file is dropped anywhere, kept when the chooser is cancelled, and re
   await input.dispatchEvent('cancel', { bubbles: true })
   t.equal(await chosen(), 'people.ndjson')
 
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('1 would be created, 0 changed, 0 left as they are, 2 refused.').waitFor()
+  await press(dialog, 'Check', '1 would be created, 0 changed, 0 left as they are, 2 refused.')
   const lines = await refusals(dialog)
   t.match(lines[0], /^Line 2 \(Bob\): E-mail address: This does not have the right format\. Seats: This must be/)
   t.equal(lines[1], 'Line 3: This is not valid JSON, or not in UTF-8.')
@@ -150,8 +142,7 @@ pageTest('a file is dropped anywhere, kept when the chooser is cancelled, and re
   t.equal(await dialog.getByRole('alert').innerText(), 'This is not a CSV or NDJSON file.')
   await drag('drop', 'ada.csv', 'name,email\nAda,ada@example.org\n')
   await dialog.getByLabel('Users who already exist').selectOption('leave these users as they are')
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('0 would be created, 0 changed, 1 left as they are, 0 refused.').waitFor()
+  await press(dialog, 'Check', '0 would be created, 0 changed, 1 left as they are, 0 refused.')
   t.equal(await start.isDisabled(), true, 'there is nothing to import')
 })
 
@@ -163,8 +154,7 @@ pageTest('saves refused lines of JSON with their reasons, and takes the mended f
   const choose = (name: string, text: string) =>
     dialog.getByLabel('File').setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(text) })
   const check = async (counts: string): Promise<void> => {
-    await dialog.getByRole('button', { name: 'Check' }).click()
-    await dialog.getByText(`${counts} refused.`).waitFor()
+    await press(dialog, 'Check', `${counts} refused.`)
   }
   const save = () => downloaded(page, () => dialog.getByRole('button', { name: 'Save the refused lines' }).click())
   const bob = '{ "name": "Bob", "email": "bob", "seats": 1.0'
@@ -204,8 +194,7 @@ pageTest('asks for the encoding of a file, and says what the server says of its 
   await dialog.getByText('In this encoding it contains:').waitFor()
   await encoding.selectOption('Windows-1252, Latin-1')
   await dialog.getByText(/it contains: \u2068Zoë, Müller, €, José\u2069/).waitFor()
-  await dialog.getByRole('button', { name: 'Check' }).click()
-  await dialog.getByText('2 would be created, 0 changed, 0 left as they are, 0 refused.').waitFor()
+  await press(dialog, 'Check', '2 would be created, 0 changed, 0 left as they are, 0 refused.')
   await dialog.getByRole('button', { name: 'Import', exact: true }).click()
   await dialog.getByText('2 created, 0 changed, 0 left as they are, 0 refused.').waitFor()
   t.strictSame((await users.list()).data.map(({ name, note }) => [name, note]),
@@ -214,8 +203,7 @@ pageTest('asks for the encoding of a file, and says what the server says of its 
   const [zoe] = (await users.list({ q: 'Zoë' })).data
   await users.update(zoe?.id ?? '', { seats: 3 })
   await dialog.getByRole('button', { name: 'Undo' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByRole('dialog').getByText('1 done, 1 refused, 0 not tried.').waitFor()
+  await press(page.getByRole('dialog'), 'Delete', '1 done, 1 refused, 0 not tried.')
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Zoë Müller'], 'who was changed since is kept')
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
 

@@ -1,6 +1,6 @@
 // The administration page while an answer is on its way: what the person does meanwhile counts.
 import type { Page } from 'playwright-core'
-import { act, adminHost, edit, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, fillIn, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 /** Holds requests of a method until it is called, and counts them. */
@@ -46,8 +46,7 @@ pageTest('a late response does not navigate away from the page that the person h
   page.on('dialog', (dialog) => dialog.accept())
   await signIn(page, await createKey())
   const place = async () => await page.evaluate('location.hash')
-  await page.getByLabel(/^Name/).fill('Ada')
-  await page.getByLabel('E-mail address').fill('ada@example.org')
+  await fillIn(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' })
   const creation = await hold(page, 'POST', /\/v1\/users$/)
   await page.getByRole('button', { name: 'Create the user' }).click()
   await until('the user is sent', () => creation.sent.length === 1)

@@ -1,7 +1,7 @@
 // The list of the administration page: search, columns, filters.
 import { Type } from '@sinclair/typebox'
 import {
-  adminHost, chooseFilter, focused, openFilters, pageTest, scrollsSideways, violations
+  adminHost, chooseFilter, focused, openFilters, pageTest, press, scrollsSideways, violations
 } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
@@ -75,8 +75,7 @@ pageTest('columns are chosen, and the choice outlives the visit', async (t) => {
   await page.getByLabel('ID', { exact: true }).check()
   t.strictSame(await headings(), ['Name', 'Plan', 'Seats', 'Active', 'Tags', 'Created', 'ID', 'Actions'])
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Copy ID' }).click()
-  await page.getByText('Copied.').waitFor()
+  await press(page, 'Copy ID', 'Copied.')
   t.equal(await page.evaluate('navigator.clipboard.readText()'), id)
   await page.reload()
   await page.getByText('a, b').waitFor()
@@ -153,8 +152,7 @@ pageTest('choices without a type are shown, and filters that are set have a butt
   await page.getByText('1 user', { exact: true }).waitFor()
   t.equal(await page.locator('td[data-label="Kind"]').innerText(), 'a')
   await page.getByText('Filters (2)').waitFor()
-  await page.getByRole('button', { name: 'Remove the filter Kind: a' }).click()
-  await page.getByText('2 users').waitFor()
+  await press(page, 'Remove the filter Kind: a', '2 users')
   t.equal(await page.evaluate('location.hash'), '#/users?status=active')
 })
 

@@ -1,7 +1,7 @@
 // What the administration page does with many users: export and bulk deletion.
 import { Readable } from 'node:stream'
 import {
-  type AdminHost, adminHost, chooseFilter, downloaded, focused, openFilters, pageTest
+  adminHost, type AdminHost, chooseFilter, downloaded, focused, openFilters, pageTest, press, submit
 } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
@@ -47,8 +47,7 @@ pageTest('exports what is filtered, as CSV and NDJSON', async (t) => {
   await start()
   await until('the users are asked for', () => held === 1)
   await dialog.getByText('0 of 122 users').waitFor()
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByText('Cancelled: no file was saved.').waitFor()
+  await press(dialog, 'Cancel', 'Cancelled: no file was saved.')
   t.equal(await focused(page), 'Export CSV')
 })
 
@@ -82,8 +81,7 @@ pageTest('a bulk deletion can be stopped, and says what it has not done', async 
   await crowd({ users }, 250)
   const page = await enter()
   await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Select all 250 matching users' }).click()
-  await page.getByText('250 users selected').waitFor()
+  await press(page, 'Select all 250 matching users', '250 users selected')
   await until('the first action has the focus', async () =>
     await focused(page) === 'Export selection')
   await page.getByRole('button', { name: 'Delete…' }).click()
@@ -116,9 +114,7 @@ pageTest('a bulk deletion that reaches a limit names who is left', async (t) => 
   await page.getByLabel('Select all users on this page').check()
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Type the number').fill('20')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
-  await dialog.getByText(/^5 done, 15 refused, 0 not tried\.$/).waitFor()
+  await submit(dialog, { 'Type the number': '20' }, 'Delete', /^5 done, 15 refused, 0 not tried\.$/)
   t.match(await dialog.innerText(), /Too many requests\. Try again in [\d,]+ seconds?\./)
   t.equal((await users.list()).meta.total, 15)
 })
@@ -138,9 +134,7 @@ pageTest('the focus is never lost with what was selected', async (t) => {
   await select()
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Type the number').fill('1')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('User 0 was deleted.').waitFor()
+  await submit(dialog, { 'Type the number': '1' }, 'Delete', 'User 0 was deleted.')
   await until('the heading has the focus', isAtHeading)
   const lastPage = page.getByRole('main').getByRole('button', { name: 'Last page' }).first()
   await page.getByText('This page is empty. The last page is 1.').waitFor()

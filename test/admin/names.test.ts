@@ -1,5 +1,5 @@
 // Names on the administration page that are not like others.
-import { act, adminHost, edit, pageTest, scrollsSideways } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, pageTest, press, scrollsSideways, submit } from '../helpers/admin-page.ts'
 
 pageTest('spaces of a name are shown as they are, and need not be counted to confirm it', async (t) => {
   const { users, enter } = await adminHost(t)
@@ -14,17 +14,11 @@ pageTest('spaces of a name are shown as they are, and need not be counted to con
   const dialog = page.getByRole('dialog')
   t.equal(await dialog.getByRole('heading').innerText(), 'Delete Änn  Smith?')
   t.equal(await dialog.locator('label').first().innerText(), 'Type the name to confirm: Änn  Smith')
-  await dialog.getByLabel('Type the name').fill('AnnSmith')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
-  await dialog.getByText('This is neither the name nor the e-mail address.').waitFor()
-  await dialog.getByLabel('Type the name').fill('ann smith')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('was deleted.').waitFor()
+  await submit(dialog, { 'Type the name': 'AnnSmith' }, 'Delete', 'This is neither the name nor the e-mail address.')
+  await submit(dialog, { 'Type the name': 'ann smith' }, 'Delete', 'was deleted.')
   await page.getByRole('link', { name: 'Bob' }).click()
   await act(page, 'Delete this user')
-  await dialog.getByLabel('Type the name').fill('Bob Jones')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('There are no users yet.').waitFor()
+  await submit(dialog, { 'Type the name': 'Bob Jones' }, 'Delete', 'There are no users yet.')
 })
 
 pageTest('a long name without spaces is shown whole on a small phone', async (t) => {
@@ -64,7 +58,6 @@ pageTest('a long name without spaces is shown whole on a small phone', async (t)
   await page.locator('td.is-actions summary').last().click()
   await page.locator('.menu[open]').getByRole('button', { name: 'Revoke' }).click()
   await fits('the revocation')
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-  await page.getByText('was revoked.').waitFor()
+  await press(page.getByRole('dialog'), 'Revoke', 'was revoked.')
   await fits('the notice')
 })

@@ -8,7 +8,7 @@ import { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin } from '../../lib/admin-plugin.ts'
 import users from '../../lib/index.ts'
-import { adminHost, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { adminHost, fillIn, openTab, pageTest, press, signIn } from '../helpers/admin-page.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 
 /** A proxy before a server, which changes the path of each request; closed with the test. */
@@ -81,8 +81,7 @@ pageTest('a host’s session signs in, and its end takes nothing that was typed'
   await page.getByText('There are no users yet.').waitFor()
   await page.getByRole('link', { name: 'New user' }).click()
   await page.getByRole('heading', { name: 'New user' }).waitFor()
-  await page.getByLabel(/^Name/).fill('Ada')
-  await page.getByLabel('E-mail address').fill('ada@example.org')
+  await fillIn(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' })
   sessions.clear()
   await page.getByRole('button', { name: 'Create the user' }).click()
   await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
@@ -91,8 +90,7 @@ pageTest('a host’s session signs in, and its end takes nothing that was typed'
   await signInThere()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await said.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Ada was created.').waitFor()
+  await press(page, 'Create the user', 'Ada was created.')
   const [event] = (await users.events.list({ type: 'user.created' })).data
   t.strictSame(event?.actor, { type: 'host', id: 'ada', name: null })
 })

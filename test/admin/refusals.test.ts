@@ -1,5 +1,5 @@
 // What the administration page says when the API refuses something, or something else answers in its place.
-import { adminHost, edit, openFilters, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { adminHost, edit, openFilters, openTab, pageTest, press, signIn, submit } from '../helpers/admin-page.ts'
 import { from } from '../helpers/level.ts'
 
 pageTest('a filter or search that is wrong is marked, until it is right', async (t) => {
@@ -36,14 +36,11 @@ for (const [what, errorFormat] of [
     const { users, origin, createKey } = await adminHost(t, { errorFormat })
     const page = await openTab(t, `${origin}/admin/#/users/new`)
     const alert = page.getByRole('alert')
-    await page.getByLabel('API key').fill('wrong')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await submit(page, { 'API key': 'wrong' }, 'Sign in')
     await alert.waitFor()
     t.equal(await alert.innerText(), 'This key is not accepted: it is mistyped, unknown, expired or revoked.')
     await signIn(page, await createKey())
-    await page.getByLabel(/^Name/).fill('Ada')
-    await page.getByLabel('E-mail address').fill('nobody')
-    await page.getByRole('button', { name: 'Create the user' }).click()
+    await submit(page, { Name: 'Ada', 'E-mail address': 'nobody' }, 'Create the user')
     await alert.waitFor()
     t.equal(await alert.innerText(), 'Something is wrong, and the server does not say where.')
     t.equal((await users.list()).meta.total, 0)
@@ -88,17 +85,13 @@ pageTest('a key that may write users and not read them makes one, and saves a fo
   await page.getByLabel('API key').fill(await createKey(['users:write']))
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('your key lacks the scope users:read').waitFor()
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
+  await press(page, 'Save', 'Saved.')
   t.match(await users.get(ada.id), { name: 'Ada', note: 'second' })
   t.match(await page.locator('dl').first().innerText(), /Name\s+Ada[\s\S]*Note\s+second/)
 
   await page.getByRole('link', { name: 'Users', exact: true }).click()
   await page.getByRole('link', { name: 'New user' }).click()
-  await page.getByLabel(/^Name/).fill('Bob')
-  await page.getByLabel('E-mail address').fill('bob@example.org')
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Bob was created.').waitFor()
+  await submit(page, { Name: 'Bob', 'E-mail address': 'bob@example.org' }, 'Create the user', 'Bob was created.')
   await page.getByRole('link', { name: 'New user' }).waitFor()
   t.strictSame((await users.list()).data.map(({ name }) => name), ['Ada', 'Bob'])
 })

@@ -1,6 +1,6 @@
 // Tabs of the administration page that share a key.
 import type { Page } from 'playwright-core'
-import { adminHost, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { adminHost, openTab, pageTest, signIn, submit } from '../helpers/admin-page.ts'
 
 async function another (page: Page, address: string): Promise<Page> {
   const tab = await page.context().newPage()
@@ -62,8 +62,7 @@ pageTest('whoever signs in again goes on, and without the tick the key is no lon
   await app.inject({ method: 'DELETE', url: '/v1/api-keys/current', headers: { authorization: `Bearer ${key}` } })
   await link.click()
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
-  await dialog.getByLabel('API key').fill(next)
-  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await submit(dialog, { 'API key': next }, 'Sign in')
   await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor()
   t.equal(await page.evaluate('sessionStorage.length'), 0)
 })

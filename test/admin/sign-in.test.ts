@@ -1,5 +1,7 @@
 // Signing in on the administration page, and what the page does with the key.
-import { adminHost, type AdminHost, edit, headingHasFocus, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import {
+  adminHost, type AdminHost, edit, fillIn, headingHasFocus, openTab, pageTest, press, signIn, submit
+} from '../helpers/admin-page.ts'
 import { mistyped } from '../helpers/app.ts'
 
 // Everything that the browser keeps for the page.
@@ -29,8 +31,7 @@ pageTest('says where one is, refuses what is no key, and sends a key as Bearer t
 
   for (const text of ['Ключ', 'uk_\u200b123', mistyped(key)]) {
     await page.reload()
-    await page.getByLabel('API key').fill(text)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await submit(page, { 'API key': text }, 'Sign in')
     t.equal(await page.getByRole('alert').innerText(),
       'This key is not accepted: it is mistyped, unknown, expired or revoked.')
     t.equal(await page.getByLabel('API key').inputValue(), text, 'what was typed is still there')
@@ -147,13 +148,11 @@ pageTest('a key that ends takes nothing that was typed, whatever the next one ca
   const [key, next] = [await createKey(), await createKey(undefined, 'next')]
   await createKey(undefined, 'another')
   const page = await enter('#/users/new', { key })
-  await page.getByLabel(/^Name/).fill('Ada')
-  await page.getByLabel('E-mail address').fill('ada@example.org')
+  await fillIn(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' })
   const send = (name: string) => page.getByRole('button', { name }).click()
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   const again = async (text: string): Promise<void> => {
-    await dialog.getByLabel('API key').fill(text)
-    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await submit(dialog, { 'API key': text }, 'Sign in')
     await dialog.waitFor({ state: 'detached' })
   }
   await end(host, key)
@@ -184,10 +183,8 @@ pageTest('a server that can’t be reached gets a sentence, and the same button 
   const key = await createKey()
   const page = await openTab(t, `${origin}/admin/#/users`)
   await page.route('**/v1/**', (route) => route.abort())
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await submit(page, { 'API key': key }, 'Sign in')
   t.match(await page.getByRole('alert').innerText(), /The server could not be reached/)
   await page.unroute('**/v1/**')
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('There are no users yet.').waitFor()
+  await press(page, 'Sign in', 'There are no users yet.')
 }, { makesTroubles: true })

@@ -1,6 +1,6 @@
 // The administration page for the platform's keys, which see every tenant, and for those of one.
 import type { Test } from 'tap'
-import { adminHost, headingHasFocus, pageTest, violations } from '../helpers/admin-page.ts'
+import { adminHost, fillIn, headingHasFocus, pageTest, press, submit, violations } from '../helpers/admin-page.ts'
 import { ALL_SCOPES } from '../helpers/app.ts'
 
 const PLATFORM = [...ALL_SCOPES, 'tenants:read'] as const
@@ -40,11 +40,9 @@ pageTest('a platform key sees all tenants, or the one that it chooses, in every 
   t.strictSame(await page.locator('td[data-label="Subject"]').allInnerTexts(), ['Grace', 'Ada', 'backend'])
   await page.getByRole('link', { name: 'Users', exact: true }).click()
   await page.getByRole('link', { name: 'New user' }).click()
-  await page.getByLabel(/^Name/).fill('Emmy')
-  await page.getByLabel('E-mail address').fill('emmy@example.org')
+  await fillIn(page, { Name: 'Emmy', 'E-mail address': 'emmy@example.org' })
   t.equal(await page.getByLabel('Tenant', { exact: true }).count(), 0)
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Emmy was created.').waitFor()
+  await press(page, 'Create the user', 'Emmy was created.')
   t.equal((await users.tenant('acme').list()).meta.total, 3)
 
   await page.reload()
@@ -66,14 +64,9 @@ pageTest('a platform key sees all tenants, or the one that it chooses, in every 
 pageTest('a platform key that chose no tenant says whose a new user is', async (t) => {
   const { users, enter } = await tenantHost(t)
   const page = await enter('#/users/new')
-  await page.getByLabel('Tenant').fill('Gamma')
-  await page.getByLabel(/^Name/).fill('Emmy')
-  await page.getByLabel('E-mail address').fill('emmy@example.org')
-  await page.getByRole('button', { name: 'Create the user' }).click()
+  await submit(page, { Tenant: 'Gamma', Name: 'Emmy', 'E-mail address': 'emmy@example.org' }, 'Create the user')
   await page.getByText('This does not have the right format.').waitFor()
-  await page.getByLabel('Tenant').fill('gamma')
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('Emmy was created.').waitFor()
+  await submit(page, { Tenant: 'gamma' }, 'Create the user', 'Emmy was created.')
   t.equal((await users.tenant('gamma').list()).meta.total, 1)
 
   // Without the scope to list tenants one goes to a tenant by its name.

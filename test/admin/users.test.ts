@@ -1,5 +1,7 @@
 // Users on the administration page, by clicking and typing; at night on every store.
-import { act, adminHost, chooseFilter, edit, openFilters, pageTest } from '../helpers/admin-page.ts'
+import {
+  act, adminHost, chooseFilter, edit, fillIn, openFilters, pageTest, press, submit
+} from '../helpers/admin-page.ts'
 import { from } from '../helpers/level.ts'
 import { stores } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
@@ -51,31 +53,21 @@ for (const { name, create } of stores) {
     await page.getByRole('link', { name: 'New user' }).click()
     await page.getByRole('heading', { name: 'New user' }).waitFor()
     await page.getByLabel(/^Name/).fill('Ada Lovelace')
-    await page.getByLabel('E-mail address').fill('USER1@example.org')
-    await page.getByLabel('Seats').fill('many')
-    await page.getByRole('button', { name: 'Create the user' }).click()
+    await submit(page, { 'E-mail address': 'USER1@example.org', Seats: 'many' }, 'Create the user')
     await page.getByText('must be a whole number').waitFor()
     t.equal(await page.getByLabel('Seats').inputValue(), 'many')
     const focused = await page.evaluate('document.activeElement.id')
     t.equal(await page.getByLabel('Seats').getAttribute('id'), focused)
-    await page.getByLabel('Seats').fill('12')
-    await page.getByRole('button', { name: 'Create the user' }).click()
-    await page.getByText('This is already in use.').waitFor()
+    await submit(page, { Seats: '12' }, 'Create the user', 'This is already in use.')
     t.equal(await page.getByLabel('E-mail address').getAttribute('aria-invalid'), 'true')
     await page.getByLabel('E-mail address').fill('ada@example.org')
     await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
     await page.getByLabel('Newsletter').selectOption('No')
     await page.getByLabel('Born').fill('1815-12-10')
     await page.getByLabel('Seen').fill('2026-03-01T12:30:00')
-    await page.getByLabel('Note').fill('Wrote the first\nprogram.')
-    await page.getByLabel('Tags').fill('countess\nmathematician\n')
-    await page.getByLabel('City').fill('London')
-    await page.getByLabel('Anything').fill('{ "a": [1, ')
-    await page.getByRole('button', { name: 'Create the user' }).click()
-    await page.getByText('This is not JSON.').waitFor()
-    await page.getByLabel('Anything').fill('{ "a": [1, null] }')
-    await page.getByRole('button', { name: 'Create the user' }).click()
-    await page.getByText('Ada Lovelace was created.').waitFor()
+    await fillIn(page, { Note: 'Wrote the first\nprogram.', Tags: 'countess\nmathematician\n' })
+    await submit(page, { City: 'London', Anything: '{ "a": [1, ' }, 'Create the user', 'This is not JSON.')
+    await submit(page, { Anything: '{ "a": [1, null] }' }, 'Create the user', 'Ada Lovelace was created.')
     const [ada] = (await users.list({ email: 'ada@example.org' })).data
     if (ada === undefined) throw new Error('Ada was not created')
     const { id, status, statusReason, version, createdAt, updatedAt, ...members } = ada
@@ -96,12 +88,8 @@ for (const { name, create } of stores) {
 
     await page.getByRole('heading', { name: 'History' }).waitFor()
     await edit(page)
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Nothing has changed.').waitFor()
-    await page.getByLabel('Seats').fill('')
-    await page.getByLabel('zip').fill('W1')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved.').waitFor()
+    await press(page, 'Save', 'Nothing has changed.')
+    await submit(page, { Seats: '', zip: 'W1' }, 'Save', 'Saved.')
     const changed = await users.get(id)
     t.strictSame([changed.seats, changed.address, changed.tags],
       [undefined, { city: 'London', zip: 'W1' }, ['countess', 'mathematician']])
@@ -109,14 +97,11 @@ for (const { name, create } of stores) {
 
     await act(page, 'Delete this user')
     const dialog = page.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
-    await dialog.getByLabel('Type the name').fill('Ada')
-    await dialog.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByText('This is neither the name nor the e-mail address.').waitFor()
+    await submit(dialog, { 'Type the name': 'Ada' }, 'Delete', 'This is neither the name nor the e-mail address.')
     t.equal((await users.get(id)).name, 'Ada Lovelace')
     await dialog.getByLabel('Type the name').fill('Ada Lovelace')
     await dialog.getByLabel('Also erase').check()
-    await dialog.getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('Ada Lovelace was deleted.').waitFor()
+    await press(dialog, 'Delete', 'Ada Lovelace was deleted.')
     await t.rejects(users.get(id), { code: 'user_not_found' })
     const events = await users.events.ofUser(id)
     t.ok(events.data.every(({ data }) => Object(data).name === null), 'erased')
@@ -132,11 +117,8 @@ for (const { name, create } of stores) {
     await page.getByText('21 users selected').waitFor()
     await page.getByRole('button', { name: 'Delete…' }).click()
     const bulk = page.getByRole('dialog', { name: 'Delete 21 users?' })
-    await bulk.getByRole('button', { name: 'Delete' }).click()
-    await bulk.getByText('This is not the number of users.').waitFor()
-    await bulk.getByLabel('Type the number').fill('21')
-    await bulk.getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('21 users deleted').waitFor()
+    await press(bulk, 'Delete', 'This is not the number of users.')
+    await submit(bulk, { 'Type the number': '21' }, 'Delete', '21 users deleted')
     await page.getByText('24 users').waitFor()
     t.equal((await users.list()).meta.total, 24)
   }, { skip: name !== stores.at(-1)?.name && from('nightly') })

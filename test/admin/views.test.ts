@@ -1,5 +1,7 @@
 // What a person does with the list of users beside finding: views that are kept, files of a few, and ways back.
-import { actOnRow, adminHost, chooseFilter, downloaded, openFilters, pageTest } from '../helpers/admin-page.ts'
+import {
+  actOnRow, adminHost, chooseFilter, downloaded, openFilters, pageTest, press, submit
+} from '../helpers/admin-page.ts'
 
 const DAY_MS = 86_400_000
 
@@ -37,8 +39,7 @@ pageTest('saves the selected users as one file, however many requests that takes
   await users.import(Array.from({ length: 150 }, (_, i) => ({ name: `User ${i}`, email: `user${i}@example.org` })))
   const page = await enter('#/users?sort=createdAt')
   await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Select all 150 matching users' }).click()
-  await page.getByText('150 users selected').waitFor()
+  await press(page, 'Select all 150 matching users', '150 users selected')
   await page.getByLabel('Select User 1', { exact: true }).uncheck()
   const bar = page.getByRole('group', { name: 'Actions for the selected users' })
   const { name, text } = await downloaded(page, () => bar.getByRole('button', { name: 'Export selection' }).click())
@@ -102,9 +103,6 @@ pageTest('leads to whoever has an address already', async (t) => {
   const { users, enter } = await adminHost(t)
   const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
   const page = await enter('#/users/new')
-  await page.getByLabel(/^Name/).fill('Other')
-  await page.getByLabel('E-mail address').fill('Ada@example.org')
-  await page.getByRole('button', { name: 'Create the user' }).click()
-  await page.getByText('In use by').waitFor()
+  await submit(page, { Name: 'Other', 'E-mail address': 'Ada@example.org' }, 'Create the user', 'In use by')
   t.equal(await page.getByRole('link', { name: 'Ada' }).getAttribute('href'), `#/users/${id}`)
 })

@@ -1,26 +1,20 @@
 // The service's reference page in a real browser.
 import { join } from 'node:path'
-import { chromium, type Locator, type Page } from 'playwright-core'
-import { test } from 'tap'
+import type { Locator, Page } from 'playwright-core'
+import { test, type Test } from 'tap'
 import { buildApp } from '../../examples/standalone/app.ts'
 import { readConfig } from '../../examples/standalone/config.ts'
-import { browserPath } from '../servers/program.mjs'
+import { newTab, pageTest } from '../helpers/browser.ts'
 
-const CHROMIUM = browserPath()
-const present = CHROMIUM !== undefined
-if (!present && process.env['REQUIRE_CHROMIUM'] !== undefined) {
-  throw new Error('Chromium is required, but this machine has none')
-}
-
-async function service () {
+async function service (t: Test) {
   const app = await buildApp(readConfig({ DATABASE_URL: 'memory:', API_KEY_ROUTES: 'true' }), false)
+  t.teardown(() => app.close())
   const { key } = await app.users.apiKeys.create({ name: 'browser' })
   return { app, key, origin: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
 test('the page and its parts come only from the service, under a strict policy', async (t) => {
-  const { app, origin } = await service()
-  t.teardown(() => app.close())
+  const { origin } = await service(t)
   const page = await fetch(`${origin}/docs`)
   t.equal(page.status, 200)
   t.equal(page.headers.get('content-security-policy'), "default-src 'none';script-src 'self';style-src 'self';" +
@@ -48,49 +42,31 @@ async function send (page: Page, operation: string, body?: object): Promise<{ st
   }
 }
 
-test(
-  'a user is created and listed by clicking, without an error in the browser',
-  { skip: !present && 'this machine has no Chromium: apt-get install chromium' },
-  async (t) => {
-    const { app, key, origin } = await service()
-    t.teardown(() => app.close())
-    const browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
-    t.teardown(() => browser.close())
-    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
-    const browserErrors: string[] = []
-    const origins = new Set<string>()
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) browserErrors.push(message.text())
-    })
-    page.on('pageerror', (error) => browserErrors.push(error.message))
-    page.on('requestfailed', (request) => browserErrors.push(request.url()))
-    page.on('request', (request) => origins.add(new URL(request.url()).origin))
-
-    await page.goto(`${origin}/docs`)
-    await page.locator('.btn.authorize').click()
-    await page.locator('.auth-container input').fill(key)
-    await page.locator('.auth-btn-wrapper .authorize').click()
-    await page.locator('.auth-btn-wrapper .btn-done').click()
-    if (process.env['UPDATE'] === '1') {
-      await page.screenshot({ path: join(import.meta.dirname, '..', '..', 'examples', 'standalone', 'docs.png') })
-    }
-
-    const created = await send(page, 'createUser', { name: 'Ann', email: 'ann@example.org' })
-    t.match(created, { status: '201', text: 'ann@example.org' })
-    const listed = await send(page, 'listUsers')
-    t.match(listed, { status: '200', text: 'ann@example.org' })
-    t.match(listed.text, /"total": 1/)
-    t.equal(await page.title(), 'Users: the API')
-    t.match(await page.locator('.info').innerText(), /API 1[\s\S]*Sign in[\s\S]*Administration page/)
-    await page.getByText('Errors', { exact: true }).click()
-    t.match(await page.locator('.info').innerText(), /email_taken/, 'the codes fold')
-    t.notOk((await page.locator('body').innerText()).includes(key), 'no line shows the key')
-    t.match(await page.locator('#operations-users-createUser .own-curl pre').allInnerTexts(), [
-      new RegExp(`^curl -X POST '${origin}/v1/users' .*"Authorization: Bearer \\$KEY".*-d '\\{\\s*"name"`, 's'),
-      /-H "Authorization: Bearer \$KEY" .*-d '\{"name":"Ann","email":"ann@example.org"\}'$/s
-    ], 'how it is called, and how it was')
-    t.strictSame((await app.users.list()).data.map(({ email }) => email), ['ann@example.org'])
-    t.strictSame(browserErrors, [])
-    t.strictSame([...origins], [origin], 'no other server was asked')
+pageTest('a user is created and listed by clicking, without an error in the browser', async (t) => {
+  const { app, key, origin } = await service(t)
+  const page = await newTab(t, { width: 1100 })
+  await page.goto(`${origin}/docs`)
+  await page.locator('.btn.authorize').click()
+  await page.locator('.auth-container input').fill(key)
+  await page.locator('.auth-btn-wrapper .authorize').click()
+  await page.locator('.auth-btn-wrapper .btn-done').click()
+  if (process.env['UPDATE'] === '1') {
+    await page.screenshot({ path: join(import.meta.dirname, '..', '..', 'examples', 'standalone', 'docs.png') })
   }
-)
+
+  const created = await send(page, 'createUser', { name: 'Ann', email: 'ann@example.org' })
+  t.match(created, { status: '201', text: 'ann@example.org' })
+  const listed = await send(page, 'listUsers')
+  t.match(listed, { status: '200', text: 'ann@example.org' })
+  t.match(listed.text, /"total": 1/)
+  t.equal(await page.title(), 'Users: the API')
+  t.match(await page.locator('.info').innerText(), /API 1[\s\S]*Sign in[\s\S]*Administration page/)
+  await page.getByText('Errors', { exact: true }).click()
+  t.match(await page.locator('.info').innerText(), /email_taken/, 'the codes fold')
+  t.notOk((await page.locator('body').innerText()).includes(key), 'no line shows the key')
+  t.match(await page.locator('#operations-users-createUser .own-curl pre').allInnerTexts(), [
+    new RegExp(`^curl -X POST '${origin}/v1/users' .*"Authorization: Bearer \\$KEY".*-d '\\{\\s*"name"`, 's'),
+    /-H "Authorization: Bearer \$KEY" .*-d '\{"name":"Ann","email":"ann@example.org"\}'$/s
+  ], 'how it is called, and how it was')
+  t.strictSame((await app.users.list()).data.map(({ email }) => email), ['ann@example.org'])
+})

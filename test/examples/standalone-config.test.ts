@@ -122,8 +122,7 @@ test('the first key goes to a file for its owner alone, and so does the database
   const modeOf = async (...path: string[]) => ((await stat(join(cwd, ...path))).mode & 0o777).toString(8)
   t.equal(await modeOf('first.key'), '600')
   for (const name of ['users.db', 'users.db-wal', 'users.db-shm']) t.equal(await modeOf('data', name), '600', name)
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
 })
 
 test('a first key overwrites no file, and one that could not be made leaves none', async (t) => {
@@ -165,8 +164,7 @@ test('a first key that could not be printed is revoked, and the next start print
     })
     const address = await service.printed(/listening at (http:\/\/[^"]+)/)
     t.equal((await get(`${address}/health`)).status, 200, 'the service goes on')
-    service.process.kill('SIGTERM')
-    t.equal(await service.exitCode(), 0)
+    t.equal(await service.stop(), 0)
     const again = startService(t, cwd, { API_KEY_ROUTES: 'true' })
     const url = await again.printed(/curl .* (\S+)\n/)
     const { body } = await get(url.replace(/users$/, 'api-keys'), KEY.exec(again.stdout())?.[0])
@@ -174,8 +172,7 @@ test('a first key that could not be printed is revoked, and the next start print
     t.strictSame(keys.map((key) => [Object(key).name, 'revokedAt' in Object(key)]), [
       ['first key', true], ['first key', false]
     ])
-    again.process.kill('SIGTERM')
-    t.equal(await again.exitCode(), 0)
+    t.equal(await again.stop(), 0)
     const third = startService(t, cwd, {}, redirection)
     await third.printed(code === 'EPIPE' ? /is ready/ : /could not be written \(ENOSPC\), and the service runs/)
     t.notMatch(third.stdout() + third.stderr(), KEY)
@@ -193,8 +190,7 @@ test('no first key is made where nobody could see it, and none again once it was
         'you can read, or set FIRST_KEY_FILE'
     })
     await service.printed(/listening at/)
-    service.process.kill('SIGTERM')
-    t.equal(await service.exitCode(), 0)
+    t.equal(await service.stop(), 0)
   }
   const config = readConfig({ DATABASE_URL: `sqlite:${join(cwd, 'data', 'users.db')}` })
   const app = await buildApp(config, false)

@@ -32,15 +32,13 @@ test('says that it is migrating, and makes the first key when it has ended', asy
 
   const stopped = startService(t, directory, env)
   await stopped.printed(/listening at (http:\/\/[^"]+)/)
-  stopped.process.kill('SIGTERM')
-  t.equal(await stopped.exitCode(), 0, 'another one that is stopped meanwhile')
+  t.equal(await stopped.stop(), 0, 'another one that is stopped meanwhile')
 
   await locking.query('COMMIT')
   await service.printed(/is ready/)
   const key = KEY.exec(service.stdout())?.[0]
   t.strictSame(await get(`${url}/ready`), { status: 200, body: { status: 'ready' } })
   t.equal((await get(`${url}/v1/users`, key)).status, 200)
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
   t.notMatch(service.stderr(), 'no API key yet')
 })

@@ -1,4 +1,5 @@
 // The standalone service asks its store at most once a second whether it is ready, however many ask.
+import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
@@ -8,13 +9,8 @@ import { pgUrl, temporarySchema } from '../helpers/stores.ts'
 import { startProxy } from '../helpers/tcp-proxy.ts'
 
 test('answers many from one question, good or bad, and asks again later', async (t) => {
-  const { setTimeout } = globalThis
-  const timers: Array<() => void> = []
-  t.teardown(() => { globalThis.setTimeout = setTimeout })
-  globalThis.setTimeout = Object(Object.assign((run: () => void) => {
-    timers.push(run)
-    return { unref () {} }
-  }))
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
   let questions = 0
   let isUp = true
   const readiness = createReadiness({
@@ -27,10 +23,10 @@ test('answers many from one question, good or bad, and asks again later', async 
   t.strictSame(await Promise.all([readiness(), readiness(), readiness()]), ['ready', 'ready', 'ready'])
   isUp = false
   t.strictSame([await readiness(), questions], ['ready', 1])
-  timers.shift()?.()
+  mock.timers.tick(1000)
   t.strictSame([await readiness(), await readiness(), questions], ['unavailable', 'unavailable', 2])
   isUp = true
-  timers.shift()?.()
+  mock.timers.tick(1000)
   t.strictSame([await readiness(), questions], ['ready', 3])
 })
 

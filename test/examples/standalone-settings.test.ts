@@ -50,7 +50,7 @@ test('everything that can be offered is described without a problem', async (t) 
   t.ok(paths['/api/v1/webhooks'] && paths['/api/v1/groups'] && paths['/scim/v2/Groups'])
 })
 
-test('BASE_PATH moves everything, and the pages with what they load', async (t) => {
+test('BASE_PATH moves everything, and the pages with what they load; its root leads on', async (t) => {
   for (const [BASE_PATH, base, PATH_PREFIX, api] of [
     ['/people/', '/people', '/v1', '/people/v1'], ['/a/b', '/a/b', '/', '/a/b'], ['/', '', '/v1/', '/v1']
   ] as const) {
@@ -62,6 +62,7 @@ test('BASE_PATH moves everything, and the pages with what they load', async (t) 
       t.equal((await app.inject(`${base}/${path}`)).statusCode, 200, `${base}/${path}`)
       if (base !== '') t.equal((await app.inject(`/${path}`)).statusCode, 404, `/${path}`)
     }
+    t.match(await app.inject(`${base}/`), { statusCode: 302, headers: { location: `${base}/admin/` } })
     t.equal((await app.inject(`${api}/users`)).statusCode, 401)
     t.ok(JSON.parse((await app.inject(`${base}/openapi.json`)).payload).paths[`${api}/users`])
     t.match((await app.inject(`${base}/docs/json`)).json(), { info: { title: 'Users' } })
@@ -75,6 +76,13 @@ test('BASE_PATH moves everything, and the pages with what they load', async (t) 
       }
     }
   }
+  const without = await buildApp(readConfig({
+    DATABASE_URL: 'memory:', BASE_PATH: '/people/', ADMIN_PAGE: 'false'
+  }), false)
+  t.teardown(() => without.close())
+  t.strictSame((await without.inject('/people/')).json(), {
+    api: '/people/v1', docs: '/people/docs', openapi: '/people/openapi.json', health: '/people/health'
+  }, 'without the page it says what is where')
 })
 
 test('tenants, searched and folded fields, uses of keys and the brand of the page are set by variables', async (t) => {
@@ -127,21 +135,6 @@ test('tenants, searched and folded fields, uses of keys and the brand of the pag
     ['ADMIN_TITLE needs ADMIN_PAGE=true'])
   await t.rejects(buildApp(readConfig({ DATABASE_URL: 'memory:', ADMIN_LOGO_FILE: join(directory, 'none') }), false),
     { message: /ADMIN_LOGO_FILE must be the path of a file that can be read/ })
-})
-
-test('/ leads to the page, or says what is where', async (t) => {
-  for (const [BASE_PATH, base] of [['', ''], ['/people/', '/people']] as const) {
-    const withPage = await buildApp(readConfig({ DATABASE_URL: 'memory:', BASE_PATH }), false)
-    const without = await buildApp(readConfig({ DATABASE_URL: 'memory:', BASE_PATH, ADMIN_PAGE: 'false' }), false)
-    t.teardown(() => Promise.all([withPage.close(), without.close()]))
-    const { statusCode, headers: { location } } = await withPage.inject(`${base}/`)
-    t.strictSame([statusCode, location], [302, `${base}/admin/`])
-    t.equal((await withPage.inject(String(location))).statusCode, 200)
-    const places = (await without.inject(`${base}/`)).json()
-    t.strictSame(places, {
-      api: `${base}/v1`, docs: `${base}/docs`, openapi: `${base}/openapi.json`, health: `${base}/health`
-    })
-  }
 })
 
 test('serves over TLS', async (t) => {

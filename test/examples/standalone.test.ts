@@ -32,8 +32,7 @@ test('on SQLite: the first start prints a key, a second start keeps it', async (
     { status: 404, body: { type: 'about:blank', title: 'Not found', status: 404 } })
   t.ok((await stat(join(cwd, 'data', 'users.db'))).isFile())
 
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
   for (const secret of [key, key.slice(16), 'canary']) t.notMatch(service.stderr(), secret)
   const lines = service.stderr().trim().split('\n').map((line) => JSON.parse(line))
   t.ok(lines.some(({ req }) => req?.path === '/v1/users'), 'JSON lines where there is no terminal')
@@ -79,8 +78,7 @@ test('on PostgreSQL, under another prefix: is ready again after the database was
   t.equal((await get(`${new URL(url).origin}/health`)).status, 200)
   await sql(`alter database ${database} allow_connections true`)
   await until('it recovers by itself', async () => (await ready()).status === 200)
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
   t.match(JSON.parse(service.stderr()),
     { level: 40, msg: 'KEY_CACHE_DIR is not a variable of this service: did you mean KEY_CACHE?' })
   t.notMatch(service.stderr(), 'hunter2')
@@ -95,8 +93,7 @@ test('on the LMDB adapter of the examples: keeps what it has answered', async (t
   const body = JSON.stringify({ name: 'Zoë', email: 'zoe@example.org' })
   const created = await fetch(url, { method: 'POST', headers, body })
   t.equal(created.status, 201)
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
   const again = startService(t, cwd, { DATABASE_URL: 'lmdb:./data/users' })
   const address = await again.printed(/listening at (http:\/\/[^"]+)/)
   t.match(await get(`${address}${created.headers.get('location')}`, key), { status: 200, body: { name: 'Zoë' } })
@@ -115,8 +112,7 @@ test('on PostgreSQL behind PgBouncer: answers a request', { skip: pooled.skip },
   })
   const url = await service.printed(/curl .* (\S+)\n/)
   t.equal((await get(url, KEY.exec(service.stdout())?.[0])).status, 200)
-  service.process.kill('SIGTERM')
-  t.equal(await service.exitCode(), 0)
+  t.equal(await service.stop(), 0)
 })
 
 test('a wrong configuration: prints what is wrong and exits with 1', async (t) => {

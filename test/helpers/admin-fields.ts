@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 
 /** Fields with every kind of control. */
 export const FIELDS = Type.Object({
@@ -13,3 +13,7 @@ export const FIELDS = Type.Object({
   address: Type.Optional(Type.Object({ city: Type.String({ title: 'City' }), zip: Type.Optional(Type.String()) })),
   any: Type.Optional(Type.Unknown({ title: 'Anything' }))
 })
+
+type Fields = Static<typeof FIELDS>
+/** Those with a default may be absent. */
+export type OwnFields = Omit<Fields, 'plan' | 'active'> & Partial<Pick<Fields, 'plan' | 'active'>>

@@ -1,30 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
-import type { Static } from '@sinclair/typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import root, { type Test, test } from 'tap'
+import type { Locator, Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin, type AdminOptions } from '../../lib/admin-plugin.ts'
 import users, { type Scope, type Storage, type Users, type UsersOptions } from '../../lib/index.ts'
 import { webhooks } from '../../lib/webhooks.ts'
-import { browserPath } from '../servers/program.mjs'
-import { FIELDS } from './admin-fields.ts'
+import { FIELDS, type OwnFields } from './admin-fields.ts'
 import { ALL_SCOPES } from './app.ts'
+import { IS_SLOW, newTab } from './browser.ts'
 import { stores } from './stores.ts'
 import { until } from './until.ts'
 import './watch-all.ts'
 
-const CHROMIUM = browserPath()
-if (CHROMIUM === undefined && process.env['REQUIRE_CHROMIUM'] !== undefined) {
-  throw new Error('Chromium is required, but this machine has none')
-}
-/** Why tests in a browser are skipped on this machine, or false. */
-const skip = CHROMIUM === undefined && 'this machine has no Chromium: apt-get install chromium'
-
-// Those with a default may be absent.
-type Fields = Static<typeof FIELDS>
-type OwnFields = Omit<Fields, 'plan' | 'active'> & Partial<Pick<Fields, 'plan' | 'active'>>
+export { pageTest } from './browser.ts'
 
 /** How somebody comes to the page: with this key, or a new one with these scopes and this name. */
 interface Visit {
@@ -89,82 +78,9 @@ export async function adminHost (
   return { app, users: own, origin, createKey, enter }
 }
 
-/** Messages of the console, errors, breaches of the policy, requests elsewhere. Answers of the API are no troubles. */
-const troubles = new WeakMap<Test, string[]>()
-
-/** A test in a browser, which fails for any trouble in a tab, unless it makes some itself. */
-export function pageTest (
-  name: string, body: (t: Test) => Promise<unknown>,
-  { makesTroubles = false, skip: further = false }: { makesTroubles?: boolean, skip?: string | false } = {}
-): void {
-  test(name, { skip: skip || further }, async (t) => {
-    await body(t)
-    if (!makesTroubles) t.strictSame(troubles.get(t) ?? [], [], 'no tab has troubles')
-  })
-}
-
-/** True in the whole nightly run, which shows what a test does not wait for: each answer, each frame comes late. */
-const IS_SLOW = process.env['TEST_LEVEL'] === 'nightly'
-
-/** Has the answers come late and the tab work slowly, as on a busy machine behind a slow network. */
-async function slowDown (context: BrowserContext, page: Page): Promise<void> {
-  await context.route('**/*', async (route) => {
-    await setTimeout(250)
-    await route.fallback()
-  })
-  await page.addInitScript(`
-    const frame = requestAnimationFrame.bind(window)
-    window.requestAnimationFrame = (draw) => frame(() => setTimeout(draw, 60))
-  `)
-  const devTools = await context.newCDPSession(page)
-  await devTools.send('Emulation.setCPUThrottlingRate', { rate: 3 })
-}
-
-let browser: Promise<Browser> | undefined
-
-/** The browser of all tests of this process: to start one takes longer than many a test. */
-function ourBrowser (): Promise<Browser> {
-  if (browser === undefined) {
-    browser = chromium.launch({ executablePath: String(CHROMIUM), args: ['--no-sandbox'] })
-    root.teardown(async () => (await browser)?.close())
-  }
-  return browser
-}
-
-/** Opens a tab that shares nothing with others, at an address, until something is shown. It is closed with the test. */
-export async function openTab (
-  t: Test,
-  address: string,
-  { width = 1200, height = 900, colorScheme = 'light' }: Partial<Visit> = {}
-): Promise<Page> {
-  const context = await (await ourBrowser()).newContext({
-    viewport: { width, height },
-    colorScheme,
-    locale: 'en-GB',
-    timezoneId: 'Europe/Berlin',
-    permissions: ['clipboard-read', 'clipboard-write']
-  })
-  t.teardown(() => context.close())
-  const page = await context.newPage()
-  page.setDefaultTimeout(IS_SLOW ? 60_000 : 15_000)
-  if (IS_SLOW) await slowDown(context, page)
-  const found = troubles.get(t) ?? []
-  troubles.set(t, found)
-  const { origin } = new URL(address)
-  await page.addInitScript(`
-    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-      console.error('policy', violatedDirective, blockedURI)
-    })
-  `)
-  page.on('console', (message) => {
-    // The browser's own line for each answer that is no success.
-    if (!message.text().startsWith('Failed to load resource: the server responded')) found.push(message.text())
-  })
-  page.on('pageerror', (error) => found.push(error.message))
-  page.on('request', (request) => {
-    const url = new URL(request.url())
-    if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) found.push(`request to ${url.origin}`)
-  })
+/** Opens a tab at an address, until something is shown. */
+export async function openTab (t: Test, address: string, visit: Partial<Visit> = {}): Promise<Page> {
+  const page = await newTab(t, visit)
   await page.goto(address)
   await page.locator('#page > :not(noscript)').first().waitFor()
   return page
@@ -213,6 +129,26 @@ export async function focused (page: Page): Promise<string> {
 /** Waits until the heading has the focus, as after each change of the view. */
 export async function headingHasFocus (page: Page): Promise<void> {
   await until('the heading has the focus', async () => await page.evaluate('document.activeElement.tagName') === 'H1')
+}
+
+/** Clicks a button, and waits until a text is shown. */
+export async function press (part: Page | Locator, button: string, said?: string | RegExp): Promise<void> {
+  await part.getByRole('button', { name: button }).click()
+  const page = 'page' in part ? part.page() : part
+  if (said !== undefined) await page.getByText(said).waitFor()
+}
+
+/** Fills controls in, which have these beginnings of their labels. */
+export async function fillIn (form: Page | Locator, values: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await form.getByLabel(new RegExp(`^${label}`)).fill(value)
+}
+
+/** Fills a form in, clicks a button, and waits until a text is shown. */
+export async function submit (
+  form: Page | Locator, values: Record<string, string>, button: string, said?: string | RegExp
+): Promise<void> {
+  await fillIn(form, values)
+  await press(form, button, said)
 }
 
 /** Opens the form of the user that is shown. */

@@ -24,6 +24,8 @@ export interface Service {
   printed: (pattern: RegExp) => Promise<string>
   /** Waits until the service has ended: its exit code. */
   exitCode: () => Promise<number | null>
+  /** Ends it with SIGTERM: its exit code. */
+  stop: () => Promise<number | null>
 }
 
 /** Starts the service in a directory. It is killed with the test. `redirection`: of its output, as in a shell. */
@@ -55,7 +57,12 @@ export function startService (
     return child.exitCode
   }
 
-  return { process: child, stdout: () => stdout, stderr: () => stderr, printed, exitCode }
+  async function stop (): Promise<number | null> {
+    child.kill('SIGTERM')
+    return exitCode()
+  }
+
+  return { process: child, stdout: () => stdout, stderr: () => stderr, printed, exitCode, stop }
 }
 
 /** A port that nobody listens on. */
