@@ -1,7 +1,9 @@
 // Values in forms of the administration page: what a browser shows of them, and what is stored of what was typed.
 import { Type } from '@sinclair/typebox'
 import { type Page } from 'playwright-core'
-import { adminHost, type AdminHost, edit, fillIn, pageTest, press, submit, violations } from '../helpers/admin-page.ts'
+import {
+  adminHost, type AdminHost, edit, fillIn, hold, pageTest, press, submit, violations
+} from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 const ADA = { name: 'Ada', email: 'ada@example.org' }
@@ -100,18 +102,12 @@ pageTest('a date that is typed in part, or too large a number, is a fault, and r
 pageTest('keeps what is typed while a save is under way', async (t) => {
   const host = await adminHost(t)
   const { page, stored } = await openForm(host, { note: 'old', seats: 1 })
-  const held: Array<() => void> = []
-  await page.route(/\/users\/usr_/, async (route) => {
-    if (route.request().method() === 'PATCH' && held.length === 0) {
-      await new Promise<void>((resolve) => { held.push(resolve) })
-    }
-    await route.continue()
-  })
+  const { sent, release } = await hold(page, 'PATCH', /\/users\/usr_/)
   await fillIn(page, { Seats: '2', City: 'Oslo' })
   await save(page)
-  await until('it is under way', () => held.length === 1)
+  await until('it is under way', () => sent.length === 1)
   await fillIn(page, { Note: 'typed meanwhile', zip: '0150' })
-  held[0]?.()
+  release()
   await page.getByText('Saved.').waitFor()
   t.equal(await page.getByLabel('Note').inputValue(), 'typed meanwhile')
   t.strictSame(await stored(), { active: true, address: { city: 'Oslo' }, note: 'old', plan: 'free', seats: 2 })

@@ -1,5 +1,5 @@
 // Forms of the administration page: nothing typed is lost, and nothing is overwritten unseen.
-import { act, adminHost, edit, fillIn, pageTest, press, submit } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, hold, fillIn, pageTest, press, submit } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('shows both sides of a change that somebody else made meanwhile', async (t) => {
@@ -29,7 +29,13 @@ pageTest('shows both sides of a change that somebody else made meanwhile', async
   await until('theirs are shown', async () => await dialog.getByText('10').count() === 1)
   await dialog.getByRole('radio', { name: 'Name, Yours' }).check()
   await dialog.getByRole('radio', { name: 'Note, Theirs' }).check()
-  await press(dialog, 'Save what I chose', 'Saved.')
+  const { sent, release } = await hold(page, 'PATCH', /\/v1\/users\/usr_/)
+  await dialog.getByRole('button', { name: 'Save what I chose' }).dblclick()
+  await until('the choice is sent', () => sent.length > 0)
+  release()
+  await page.getByText('Saved.').waitFor()
+  t.equal(sent.length, 1, 'a double click saves once')
+  await dialog.waitFor({ state: 'detached' })
   const { name, note, seats, address } = Object(await users.get(id))
   t.strictSame(
     { name, note, seats, address },

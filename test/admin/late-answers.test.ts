@@ -1,23 +1,6 @@
 // The administration page while an answer is on its way: what the person does meanwhile counts.
-import type { Page } from 'playwright-core'
-import { act, adminHost, edit, fillIn, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
+import { act, adminHost, fillIn, hold, openTab, pageTest, signIn } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
-
-/** Holds requests of a method until it is called, and counts them. */
-async function hold (page: Page, method: string, url: RegExp) {
-  let release = (): void => {}
-  const released = new Promise<void>((resolve) => { release = resolve })
-  const sent: string[] = []
-  await page.route(url, async (route) => {
-    const { method: own, url: address } = { method: route.request().method(), url: route.request().url() }
-    if (own !== method) return route.continue()
-    sent.push(address)
-    await released
-    // The page may have given it up.
-    await route.continue().catch(() => {})
-  })
-  return { release, sent }
-}
 
 pageTest('events of another type do not come into a list that was filtered meanwhile', async (t) => {
   const { users, enter } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
@@ -68,23 +51,4 @@ pageTest('a late response does not navigate away from the page that the person h
   deletion.release()
   await page.getByText('Ada was deleted.').waitFor()
   t.equal(await place(), '#/api-keys')
-})
-
-pageTest('what was chosen in a conflict is saved once by a double click', async (t) => {
-  const { users, enter } = await adminHost(t)
-  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
-  const page = await enter(`#/users/${id}`)
-  await edit(page)
-  await page.getByLabel(/^Name/).fill('Ada King')
-  await users.update(id, { note: 'theirs' })
-  await page.getByRole('button', { name: 'Save' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this user' })
-  const { sent, release } = await hold(page, 'PATCH', /\/v1\/users\/usr_/)
-  await dialog.getByRole('button', { name: 'Save what I chose' }).dblclick()
-  await until('the choice is sent', () => sent.length > 0)
-  release()
-  await page.getByText('Saved.').waitFor()
-  t.equal(sent.length, 1)
-  await dialog.waitFor({ state: 'detached' })
-  t.equal((await users.get(id)).name, 'Ada King')
 })

@@ -154,20 +154,3 @@ pageTest('who is selected is deleted by keys alone, and restored from the notice
   await page.getByText('2 users restored').waitFor()
   t.equal((await users.list()).meta.total, 2)
 })
-
-pageTest('many deleted users are restored, and what is refused is named', async (t) => {
-  const { users, enter } = await adminHost(t, { trash: true })
-  for (const name of ['Ada', 'Bob']) {
-    const { id } = await users.create({ name, email: `${name}@example.org` })
-    await users.delete(id)
-  }
-  await users.create({ name: 'New Bob', email: 'bob@example.org' })
-  const page = await enter('#/users/deleted')
-  await page.getByLabel('Select all users on this page').check()
-  await page.getByRole('button', { name: 'Restore…' }).click()
-  const dialog = page.getByRole('dialog')
-  await press(dialog, 'Restore', '1 done, 1 refused, 0 not tried.')
-  t.equal(await dialog.getByRole('listitem').innerText(), 'Bob: Another user has this e-mail address.')
-  await press(dialog, 'Close', '1 user selected')
-  t.strictSame((await users.list()).data.map(({ name }) => name), ['Ada', 'New Bob'])
-})

@@ -1,7 +1,7 @@
 // The list of the administration page: search, columns, filters.
 import { Type } from '@sinclair/typebox'
 import {
-  adminHost, chooseFilter, focused, openFilters, pageTest, press, scrollsSideways, violations
+  adminHost, chooseFilter, focused, hold, openFilters, pageTest, press, scrollsSideways, violations
 } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
@@ -10,15 +10,10 @@ pageTest('the last answer wins, headings sort, and arrow keys go from the search
   for (const name of ['Ada', 'Adam', 'Bob']) await users.create({ name, email: `${name}@example.org` })
   const page = await enter()
   await page.getByText('3 users').waitFor()
-  let release = (): void => {}
-  const released = new Promise<void>((resolve) => { release = resolve })
   let searches = 0
-  await page.route(/q=/, async (route) => {
-    searches++
-    // The first search is answered after the second.
-    if (route.request().url().includes('q=ad&')) await released
-    await route.continue().catch(() => {})
-  })
+  page.on('request', (request) => { if (request.url().includes('q=')) searches++ })
+  // The first search is answered after the second.
+  const { release } = await hold(page, 'GET', /q=ad&/)
   const search = page.getByLabel('Search by name')
   await search.pressSequentially('ad')
   await until('the first search is sent', () => searches === 1)
@@ -28,7 +23,6 @@ pageTest('the last answer wins, headings sort, and arrow keys go from the search
   await search.fill('')
   await page.getByText('3 users').waitFor()
   t.equal(searches, 2, 'one request for each pause')
-  await page.unroute(/q=/)
 
   const names = async () => page.locator('tbody a.name').allInnerTexts()
   const shows = (...wanted: string[]) =>

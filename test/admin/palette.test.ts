@@ -1,5 +1,7 @@
 // The palette of the administration page: a user, a view or an action by its name.
-import { adminHost, downloaded, edit, focused, headingHasFocus, pageTest, violations } from '../helpers/admin-page.ts'
+import {
+  adminHost, downloaded, edit, focused, headingHasFocus, hold, pageTest, violations
+} from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('goes to a user by words, with the keyboard alone', async (t) => {
@@ -47,18 +49,13 @@ pageTest('an answer that comes late is not shown for what was typed since', asyn
   await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
   await users.create({ name: 'Olga Petrova', email: 'olga@example.org' })
   const page = await enter()
-  let answer = (): void => {}
-  await page.route(/q=ada/, async (route) => {
-    await new Promise<void>((resolve) => { answer = resolve })
-    await route.continue().catch(() => {})
-  })
+  const { sent, release } = await hold(page, 'GET', /q=ada/)
   await page.getByRole('button', { name: 'Go to…' }).click()
-  const asked = page.waitForRequest(/q=ada/)
   await page.keyboard.type('ada')
-  await asked
+  await until('Ada is asked for', () => sent.length === 1)
   await page.getByRole('dialog').getByRole('combobox').fill('olga')
   await page.getByRole('dialog').getByRole('option', { name: 'Olga Petrova' }).waitFor()
-  answer()
+  release()
   await page.getByRole('dialog').getByRole('combobox').fill('olga p')
   await page.getByRole('dialog').getByRole('option', { name: 'Olga Petrova' }).waitFor()
   t.equal(await page.getByRole('dialog').getByRole('option', { name: 'Ada' }).count(), 0)

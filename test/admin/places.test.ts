@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
-import { type Test, test } from 'tap'
+import type { Test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { admin } from '../../lib/admin-plugin.ts'
 import users from '../../lib/index.ts'
@@ -93,21 +93,4 @@ pageTest('a host’s session signs in, and its end takes nothing that was typed'
   await press(page, 'Create the user', 'Ada was created.')
   const [event] = (await users.events.list({ type: 'user.created' })).data
   t.strictSame(event?.actor, { type: 'host', id: 'ada', name: null })
-})
-
-test('a form of another site can’t use the session', async (t) => {
-  const { app, users, sessions } = await sessionHost(t)
-  sessions.set('ab', 'ada')
-  // What a form, an image or a link can send: cookies, and no header of its own.
-  for (const contentType of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
-    const { statusCode } = await app.inject({
-      method: 'POST',
-      url: '/v1/users',
-      headers: { cookie: 'sid=ab', 'content-type': contentType },
-      payload: '{"name":"Mallory","email":"mallory@example.org"}'
-    })
-    t.equal(statusCode, 401, contentType)
-  }
-  t.equal((await app.inject({ url: '/v1/users', headers: { cookie: 'sid=ab' } })).statusCode, 401)
-  t.equal((await users.list()).meta.total, 0)
 })

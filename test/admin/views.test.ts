@@ -1,7 +1,5 @@
 // What a person does with the list of users beside finding: views that are kept, files of a few, and ways back.
-import {
-  actOnRow, adminHost, chooseFilter, downloaded, openFilters, pageTest, press, submit
-} from '../helpers/admin-page.ts'
+import { actOnRow, adminHost, chooseFilter, downloaded, openFilters, pageTest, press } from '../helpers/admin-page.ts'
 
 const DAY_MS = 86_400_000
 
@@ -97,12 +95,4 @@ pageTest('takes back a reversal as a whole, of the status too', async (t) => {
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('heading', { name: 'Eve', level: 1 }).waitFor()
   t.strictSame(await stored(), ['Eve', 'suspended', 'left'])
-})
-
-pageTest('leads to whoever has an address already', async (t) => {
-  const { users, enter } = await adminHost(t)
-  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org' })
-  const page = await enter('#/users/new')
-  await submit(page, { Name: 'Other', 'E-mail address': 'Ada@example.org' }, 'Create the user', 'In use by')
-  t.equal(await page.getByRole('link', { name: 'Ada' }).getAttribute('href'), `#/users/${id}`)
 })

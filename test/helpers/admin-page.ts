@@ -177,3 +177,19 @@ export async function act (page: Page, name: string): Promise<void> {
   await page.locator('main > .tools summary', { hasText: 'Actions' }).click()
   await page.getByRole('button', { name }).click()
 }
+
+/** Holds requests of a method until it is called, and counts them. */
+export async function hold (page: Page, method: string, url: RegExp) {
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => { release = resolve })
+  const sent: string[] = []
+  await page.route(url, async (route) => {
+    const { method: own, url: address } = { method: route.request().method(), url: route.request().url() }
+    if (own !== method) return route.continue()
+    sent.push(address)
+    await released
+    // The page may have given it up.
+    await route.continue().catch(() => {})
+  })
+  return { release, sent }
+}
