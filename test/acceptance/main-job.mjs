@@ -116,25 +116,17 @@ async function mainJob (title, env) {
   const service = await startService(env)
   const send = client(service)
   const given = people()
-  const create = (body, expect) => send('POST', '', { body, expect })
-  const change = (id, name, expect) =>
-    send('PATCH', `users/${id}`, { body: { name }, headers: { 'if-match': '"1"' }, expect })
   async function finds (id, query) {
     const { json } = await send('GET', `?${new URLSearchParams(query)}`, { expect: 200 })
     assert.deepEqual([json.data.map((user) => user.id), json.meta.total], [[id], 1])
   }
   try {
-    const created = await each('created', given, async (person) => (await create(person, 201)).json)
+    const created = await each('created', given, async (body) =>
+      (await send('POST', '', { body, expect: 201 })).json)
     assert.deepEqual(created.map(({ name, email }) => ({ name, email })), given)
-    await each('refused as taken', given.slice(0, 500), ({ name, email }) =>
-      create({ name, email: email.toLowerCase() }, 409))
-
     const byPage = await listAll('listed by pages', send, '?limit=100')
     assert.deepEqual(byPage.map(({ id }) => id), created.map(({ id }) => id).sort())
-    const byAfter = await listAll('listed by after', send, `?limit=100&after=${byPage[0].id}`)
-    assert.deepEqual(byAfter, byPage.slice(1))
     assert.deepEqual(await listAll('listed backwards', send, '?limit=100&sort=-createdAt'), byPage.toReversed())
-
     const wanted = byPage.filter((_, i) => i % 50 === 0)
     await each('found by address', wanted, ({ id, email }) => finds(id, { email: email.toLowerCase() }))
     await each('found by a prefix of the name', wanted, async ({ id, name, email }) => {
@@ -145,13 +137,13 @@ async function mainJob (title, env) {
     const changing = byPage.filter((_, i) => i % 4 === 0)
     await each('changed under If-Match', changing, async ({ id, name }) => {
       const longer = `${name.slice(0, 100)} II`
-      const { headers, json } = await change(id, longer, 200)
+      const { headers, json } = await send('PATCH', `users/${id}`, {
+        body: { name: longer }, headers: { 'if-match': '"1"' }, expect: 200
+      })
       assert.deepEqual([headers.get('etag'), json.name], ['"2"', longer])
     })
-    await each('refused as outdated', changing.slice(0, 500), ({ id }) => change(id, 'X', 412))
     const leaving = byPage.filter((_, i) => i % 10 === 3)
     await each('deleted', leaving, ({ id }) => send('DELETE', `users/${id}`, { expect: 204 }))
-    await each('not found after that', leaving.slice(0, 500), ({ id }) => send('GET', `users/${id}`, { expect: 404 }))
     assert.equal((await listAll('listed at the end', send, '?limit=100')).length, USERS - leaving.length)
   } finally {
     await service.stop()

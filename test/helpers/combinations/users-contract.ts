@@ -10,10 +10,6 @@ async function creation ({ step }: Site): Promise<string> {
   await step('an empty list', 200, 'GET', '/v1/users')
   const { body } = await step('creation', 201, 'POST', '/v1/users', { body: ann })
   await step('creation with an address in use', 409, 'POST', '/v1/users', { body: ann })
-  const once = { body: { name: 'Bob', email: 'bob@example.org' }, headers: { 'idempotency-key': 'one' } }
-  await step('creation with an Idempotency-Key', 201, 'POST', '/v1/users', once)
-  await step('the same again', 201, 'POST', '/v1/users', once)
-  await step('another body under it', 422, 'POST', '/v1/users', { ...once, body: ann })
   // Letters outside ASCII take more bytes than they are characters.
   await step('creation of the longest name', 201, 'POST', '/v1/users', {
     body: { name: '字'.repeat(200), email: 'long@example.org' }
@@ -31,7 +27,6 @@ async function reading ({ step }: Site, id: string): Promise<void> {
     await step(`${method} the list`, 200, method, '/v1/users?limit=1&page=2')
   }
   await step('the list by key', 200, 'GET', `/v1/users?limit=1&after=${id}&sort=createdAt`)
-  await step('one address', 200, 'GET', '/v1/users?email=ann%40example.org')
   for (const q of ['an%25%26', 'an%C3%A9', 'a%2Bb', 'an+n']) {
     await step(`a search for ${q}`, 200, 'GET', `/v1/users?q=${q}`)
   }
@@ -45,13 +40,10 @@ async function changing ({ step }: Site, id: string): Promise<void> {
   const body = '{"name":"Anna"}'
   await step('a merge patch', 200, 'PATCH', path, { headers: { ...MERGE_PATCH, ...over(1) }, body })
   await step('a patch over an older version', 412, 'PATCH', path, { headers: { ...JSON_TYPE, ...over(1) }, body })
-  await step('a patch that changes nothing', 200, 'PATCH', path, { body: { name: 'Anna' } })
   await step('a replacement', 200, 'PUT', path, { headers: over(2), body: { ...ann, name: 'Ann the Second' } })
   const text = { headers: { 'content-type': 'text/plain' }, body: 'x' }
   await step('a deletion with a body of another type', 415, 'DELETE', path, text)
-  await step('a deletion over an older version', 412, 'DELETE', path, { headers: over(1) })
   await step('a deletion', 204, 'DELETE', path, { headers: JSON_TYPE })
-  await step('it is gone', 404, 'GET', path)
 }
 
 async function errors ({ step, app }: Site): Promise<void> {
@@ -79,12 +71,9 @@ async function errors ({ step, app }: Site): Promise<void> {
 async function keys ({ step }: Site): Promise<void> {
   const body = { name: 'b', scopes: ['users:read'] }
   const made = await step('creation of a key', 201, 'POST', '/v1/api-keys', { body })
-  const { id, key } = JSON.parse(made.body)
-  await step('it works', 200, 'GET', '/v1/users?limit=1', { key })
-  await step('it is read', 200, 'GET', `/v1/api-keys/${id}`)
+  const { id } = JSON.parse(made.body)
   await step('rotation', 201, 'POST', `/v1/api-keys/${id}/rotate`, { body: { overlap: 60 } })
   await step('revocation', 204, 'DELETE', `/v1/api-keys/${id}`)
-  await step('it works no more', 401, 'GET', '/v1/users', { key })
   await step('the list of keys', 200, 'GET', '/v1/api-keys?limit=100')
 }
 
