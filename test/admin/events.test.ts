@@ -1,5 +1,5 @@
 // The event log on the administration page.
-import { adminHost, pageTest, press, violations } from '../helpers/admin-page.ts'
+import { adminHost, hold, pageTest, press, violations } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('shows the event log from its end, narrowed by what stands in the address', async (t) => {
@@ -109,3 +109,24 @@ pageTest('goes on where it was when its connection was lost', async (t) => {
   await until('each is shown once', async () =>
     (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim()).join() === 'Bob,Ada')
 }, { makesTroubles: true })
+
+pageTest('events of another type do not come into a list that was filtered meanwhile', async (t) => {
+  const { users, enter } = await adminHost(t, { pageSize: { default: 2, max: 2 } })
+  for (const name of ['Ada', 'Bob', 'Cyd']) await users.create({ name, email: `${name}@example.org` })
+  const page = await enter('#/events')
+  const subjects = async () =>
+    (await page.locator('td[data-label="Subject"]').allInnerTexts()).map((text) => text.trim())
+  const more = page.getByRole('button', { name: 'Show older events' })
+  await until('the first events are shown', async () => (await subjects()).length === 2)
+  const { sent } = await hold(page, 'GET', /before=/)
+  const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('before='))
+  await more.click()
+  await until('more is asked for', () => sent.length === 1)
+  await page.getByLabel('Type').selectOption('user.created')
+  await aborted
+  await page.unroute(/before=/)
+  await until('the list begins again', async () => (await subjects()).join() === 'Cyd,Bob')
+  await more.dblclick()
+  await page.getByText('There are no older events.').waitFor()
+  t.strictSame(await subjects(), ['Cyd', 'Bob', 'Ada'])
+})

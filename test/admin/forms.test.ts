@@ -1,5 +1,5 @@
 // Forms of the administration page: nothing typed is lost, and nothing is overwritten unseen.
-import { act, adminHost, edit, hold, fillIn, pageTest, press, submit } from '../helpers/admin-page.ts'
+import { act, adminHost, edit, fillIn, hold, openTab, pageTest, press, signIn, submit } from '../helpers/admin-page.ts'
 import { until } from '../helpers/until.ts'
 
 pageTest('shows both sides of a change that somebody else made meanwhile', async (t) => {
@@ -99,3 +99,33 @@ pageTest('a save that fails does not look saved', async (t) => {
   }
   t.match(await users.get(id), { note: 'one' })
 }, { makesTroubles: true })
+
+pageTest('a late response does not navigate away from the page that the person has opened since', async (t) => {
+  const { users, origin, createKey } = await adminHost(t)
+  const page = await openTab(t, `${origin}/admin/#/users/new`)
+  page.on('dialog', (dialog) => dialog.accept())
+  await signIn(page, await createKey())
+  const place = async () => await page.evaluate('location.hash')
+  await fillIn(page, { Name: 'Ada', 'E-mail address': 'ada@example.org' })
+  const creation = await hold(page, 'POST', /\/v1\/users$/)
+  await page.getByRole('button', { name: 'Create the user' }).click()
+  await until('the user is sent', () => creation.sent.length === 1)
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await page.getByRole('table', { name: 'List of API keys' }).waitFor()
+  creation.release()
+  await page.getByText('Ada was created.').waitFor()
+  t.equal(await place(), '#/api-keys')
+
+  const [ada] = (await users.list()).data
+  await page.evaluate(`location.hash = '#/users/${ada?.id}'`)
+  await act(page, 'Delete this user')
+  await page.getByLabel('Type the name').fill('Ada')
+  const deletion = await hold(page, 'DELETE', /\/v1\/users\/usr_/)
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await until('the deletion is sent', () => deletion.sent.length === 1)
+  await page.goBack()
+  await page.getByRole('table', { name: 'List of API keys' }).waitFor()
+  deletion.release()
+  await page.getByText('Ada was deleted.').waitFor()
+  t.equal(await place(), '#/api-keys')
+})

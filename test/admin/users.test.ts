@@ -1,6 +1,6 @@
 // Users on the administration page, by clicking and typing; at night on every store.
 import {
-  act, adminHost, chooseFilter, edit, fillIn, openFilters, pageTest, press, submit
+  act, adminHost, edit, fillIn, pageTest, press, submit
 } from '../helpers/admin-page.ts'
 import { from } from '../helpers/level.ts'
 import { stores } from '../helpers/stores.ts'
@@ -9,13 +9,10 @@ import { until } from '../helpers/until.ts'
 for (const { name, create } of stores) {
   pageTest(`lists, creates, changes and deletes users on ${name}`, async (t) => {
     const { users, enter } = await adminHost(t, { storage: await create(t) })
-    for (let i = 1; i <= 45; i++) {
-      await users.create({ name: `User ${i}`, email: `user${i}@example.org`, plan: i % 5 === 0 ? 'pro' : 'free' })
-    }
+    for (let i = 1; i <= 45; i++) await users.create({ name: `User ${i}`, email: `user${i}@example.org` })
     const page = await enter()
-    const names = async () => (await page.locator('td.is-name a.name').allInnerTexts()).map((text) => text.trim())
     const shows = (first: string, count: number) => until(`${first} is the first of ${count}`, async () => {
-      const shown = await names()
+      const shown = await page.locator('td.is-name a.name').allInnerTexts()
       return shown[0] === first && shown.length === count
     })
 
@@ -38,14 +35,6 @@ for (const { name, create } of stores) {
     await page.getByText('Columns', { exact: true }).click()
     await page.getByLabel('Rows per page').selectOption('50')
     await shows('User 45', 45)
-    await page.getByRole('button', { name: 'Sort by Created' }).click()
-    await shows('User 1', 45)
-    await openFilters(page)
-    await chooseFilter(page, 'Plan', 'pro')
-    await page.getByText('9 users').waitFor()
-    await page.getByLabel('Search by name').fill('user 4')
-    await page.getByText('2 users').waitFor()
-    t.strictSame(await names(), ['User 40', 'User 45'])
     await page.getByLabel('Search by name').fill('nobody')
     await page.getByText('No user matches.').waitFor()
     await page.getByText('The search matches the beginnings of words').waitFor()
@@ -100,8 +89,6 @@ for (const { name, create } of stores) {
 
     await act(page, 'Delete this user')
     const dialog = page.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
-    await submit(dialog, { 'Type the name': 'Ada' }, 'Delete', 'This is neither the name nor the e-mail address.')
-    t.equal((await users.get(id)).name, 'Ada Lovelace')
     await dialog.getByLabel('Type the name').fill('Ada Lovelace')
     await dialog.getByLabel('Also erase').check()
     await press(dialog, 'Delete', 'Ada Lovelace was deleted.')
