@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { isObject, type Json, type JsonObject, type Schema } from '../../admin/api/types.ts'
 import {
-  createdValue, type Draft, draftOf, editedValue, isGroup, newDraft, rebased
+  createdValue, type Draft, draftFaults, draftOf, editedValue, isGroup, newDraft, rebased
 } from '../../admin/form/draft.ts'
 import { isSame, patchBetween } from '../../admin/form/merge-patch.ts'
 import { mergePatch } from '../../lib/fields/merge-patch.ts'
@@ -190,4 +190,13 @@ test('a new user gets no object that nobody has filled in', async (t) => {
   })
   const begun = newDraft(schema, true)
   t.strictSame(createdValue(begun, begun), { prefs: { theme: 'dark' }, active: false, rank: null, owner: null })
+})
+
+test('JSON that is none is a fault at its place', async (t) => {
+  const schema = strictSchema({ type: 'object', properties: { 'a/b~': {}, c: { type: 'string' } } })
+  const draft = Object(draftOf(schema, {}, true))
+  const { 'a/b~': json, c: text } = draft.members
+  const members = { 'a/b~': { ...json, text: '{' }, c: { ...text, text: '{' } }
+  t.strictSame(draftFaults({ ...draft, members }, 'This is not JSON.'),
+    [{ pointer: '/a~1b~0', code: 'not_json', detail: 'This is not JSON.' }])
 })

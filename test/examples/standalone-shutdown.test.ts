@@ -1,7 +1,10 @@
 // The standalone service ends on a signal: soon, and without cutting off a request.
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'tap'
 import { get, KEY, startService } from '../helpers/service.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
@@ -62,4 +65,44 @@ test('SIGTERM ends the service within 2 seconds despite silent sockets and half 
   t.equal(await service.stop(), 0)
   t.ok(performance.now() - start < 2000)
   for (const socket of sockets) socket.destroy()
+})
+
+test('on SIGTERM exports come to their end, imports say where they stopped, and streams of events end', async (t) => {
+  const directory = await temporaryDirectory(t)
+  const FIELDS_FILE = join(directory, 'fields.json')
+  await writeFile(FIELDS_FILE, JSON.stringify({ type: 'object', properties: { note: { type: 'string' } } }))
+  const env = { DATABASE_URL: 'memory:', RATE_LIMIT: '0', EVENT_LOG: 'true', FIELDS_FILE }
+  const service = startService(t, directory, env)
+  const url = await service.printed(/curl .* (\S+)\n/)
+  const headers = { authorization: `Bearer ${KEY.exec(service.stdout())?.[0]}`, 'content-type': 'application/x-ndjson' }
+  const send = (method: string, path: string, more = {}) =>
+    request(new URL(path, url), { method, headers: { ...headers, ...more }, agent: new Agent() })
+  const answered = async (sent: ReturnType<typeof send>): Promise<IncomingMessage> => {
+    const [response]: IncomingMessage[] = await once(sent, 'response')
+    if (response === undefined) throw new Error('there was no response')
+    return response
+  }
+  // More than the buffers of a connection hold.
+  const count = 6000
+  const line = (n: number) =>
+    `${JSON.stringify({ name: 'Ann', email: `user${n}@example.org`, note: 'x'.repeat(2500) })}\n`
+  const filled = send('POST', '/v1/users/import').end(Array.from({ length: count }, (_, n) => line(n)).join(''))
+  t.match(await text(await answered(filled)), `"created":${count}`)
+
+  const exported = await answered(send('GET', '/v1/users/export').end())
+  const events = await answered(send('GET', '/v1/events?after=now', { accept: 'text/event-stream' }).end())
+  const stream = text(events)
+  const sent = send('POST', '/v1/users/import?report=all')
+  sent.on('error', () => {})
+  sent.write(line(count) + line(count + 1).slice(0, 9))
+  const imported = await answered(sent)
+  const answer = text(imported)
+  service.process.kill('SIGTERM')
+  await stream
+  t.match((await answer).trimEnd().split('\n').map((each) => JSON.parse(each)), [
+    { line: 1, status: 'created' }, { summary: { created: 1, stoppedAfter: 1 } }
+  ])
+  t.ok((await text(exported)).split('\n').length > count)
+  t.ok(exported.complete && imported.complete && events.complete)
+  t.equal(await service.exitCode(), 0)
 })

@@ -183,8 +183,10 @@ test('refuses what looks like a variable of its own', async (t) => {
     ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'], ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'],
     ['DATABASE', 'DATABASE_URL'], ['DATABASE_HOST', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'],
     ['API_KEYS_PATH', 'API_KEYS'], ['KEY_CACHE_DIR', 'KEY_CACHE'], ['EVENT_LOG_PORT', 'EVENT_LOG'],
-    ['TENANT', 'TENANTS'], ['TLS_PRIVATE_KEY', 'TLS_KEY_FILE'], ['TLS_ENABLED', 'TLS_CERT_FILE'],
-    ['tls_crt', 'TLS_CERT_FILE'], ['FIRST_KEY_PATH', 'FIRST_KEY_FILE'], ['TENANTS_ENABLED', 'TENANTS']
+    ['TENANT', 'TENANTS'], ['TLS_PRIVATE_KEY', 'TLS_KEY_FILE'], ['TLS_KEY_PATH', 'TLS_KEY_FILE'],
+    ['TLS_ENABLED', 'TLS_CERT_FILE'], ['tls_crt', 'TLS_CERT_FILE'], ['USERS_PEPPER', 'FASTIFY_USERS_PEPPER'],
+    ['FIRST_KEY', 'FIRST_KEY_FILE'], ['FIRST_KEY_PATH', 'FIRST_KEY_FILE'], ['TRUST_PROXIES', 'TRUST_PROXY'],
+    ['TENANTS_ENABLED', 'TENANTS']
   ] as const) {
     t.strictSame(problemsOf({ [name]: 'postgres://secret@host/db' }), saidOf(name, ours))
     t.strictSame(ignoredVariables({ [name]: 'postgres://secret@host/db' }), [])
@@ -212,12 +214,14 @@ test('takes variables of other programs for what they are', async (t) => {
   const services = ['EVENT_LOG', 'DATABASE', 'API_KEY', 'PEPPER', 'TLS', 'USERS', 'PORT']
   const kubernetes = services.flatMap((service) => [
     [`${service}_PORT`, 'tcp://10.0.0.11:80'], [`${service}_SERVICE_HOST`, '10.0.0.11'],
-    [`${service}_SERVICE_PORT_HTTP`, '80'], [`${service}_PORT_80_TCP`, 'tcp://10.0.0.11:80'],
+    [`${service}_SERVICE_PORT`, '80'], [`${service}_SERVICE_PORT_HTTP`, '80'],
+    [`${service}_PORT_80_TCP`, 'tcp://10.0.0.11:80'],
+    [`${service}_PORT_80_TCP_PROTO`, 'tcp'], [`${service}_PORT_80_TCP_PORT`, '80'],
     [`${service}_PORT_80_TCP_ADDR`, '10.0.0.11']
   ])
   const others = [
     'PORTS', 'PATH', 'USERS_PORT', 'SUFFIX', 'host', 'FASTIFY_USERS_PORT', 'SSL_CERT_FILE', 'METRICS',
-    'SHOP_PEPPER', 'HOST_IP', 'KEY', 'NODE_TLS_REJECT_UNAUTHORIZED'
+    'SHOP_PEPPER', 'HOST_IP', 'LOG', 'KEY', 'NODE_TLS_REJECT_UNAUTHORIZED'
   ].map((name) => [name, '/usr/local'])
   for (const [name = '', value = ''] of [...kubernetes, ...others]) {
     t.strictSame([problemsOf({ [name]: value }), ignoredVariables({ [name]: value })], [[], []], name)
