@@ -5,9 +5,10 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { isObject, type Json, type JsonObject, type Schema } from '../../admin/api/types.ts'
 import {
-  createdValue, type Draft, draftFaults, draftOf, editedValue, isGroup, newDraft, rebased
+  createdValue, type Draft, draftFaults, draftOf, editedValue, isDraftNull, isGroup, newDraft, rebased
 } from '../../admin/form/draft.ts'
 import { isSame, patchBetween } from '../../admin/form/merge-patch.ts'
+import { fromLocal, toLocal } from '../../admin/form/moments.ts'
 import { mergePatch } from '../../lib/fields/merge-patch.ts'
 import { strictSchema } from '../../lib/fields/strict-schema.ts'
 
@@ -199,4 +200,20 @@ test('JSON that is none is a fault at its place', async (t) => {
   const members = { 'a/b~': { ...json, text: '{' }, c: { ...text, text: '{' } }
   t.strictSame(draftFaults({ ...draft, members }, 'This is not JSON.'),
     [{ pointer: '/a~1b~0', code: 'not_json', detail: 'This is not JSON.' }])
+})
+
+test('an empty control of what must be there is null, unless it has a text of its own', async (t) => {
+  const isNull = (type: string, isRequired: boolean): boolean =>
+    isDraftNull({ ...Object(draftOf({ type: [type, 'null'] }, 'x', isRequired)), kind: { is: type }, text: '' })
+  t.strictSame([isNull('number', true), isNull('number', false), isNull('text', true)], [true, false, false])
+  const group = strictSchema({ type: ['object', 'null'], properties: { a: {} } })
+  t.strictSame([isDraftNull(draftOf(group, null, true)), isDraftNull(draftOf(group, {}, true))], [true, false])
+})
+
+test('a moment is shown in the time zone of the person, to the millisecond', async (t) => {
+  for (const moment of ['2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.067Z']) {
+    t.equal(fromLocal(toLocal(moment)), moment)
+  }
+  t.match(toLocal('2026-01-02T03:04:05Z'), /:04:05$/)
+  t.strictSame([toLocal(''), toLocal('x'), fromLocal(''), fromLocal('x')], ['', '', '', ''])
 })
