@@ -69,8 +69,9 @@ test('names the tenant that the caller is bound to, and says that there are tena
 })
 
 test('a stranger learns how the page is set up, and no more', async (t) => {
-  const { app } = await testApp(t)
+  const { app, call } = await testApp(t)
   await app.register(admin)
+  t.equal((await call('GET', '/capabilities?x=1')).statusCode, 400, 'there is nothing to choose')
   const { payload } = await app.inject('/admin/settings.json')
   t.strictSame(Object.keys(JSON.parse(payload)), ['api', 'session', 'title', 'logo', 'language', 'direction', 'texts'])
 })

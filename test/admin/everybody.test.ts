@@ -137,7 +137,7 @@ async function tabTo (page: Page, name: string): Promise<boolean> {
 }
 
 pageTest('everything can be done with the keyboard alone, and the focus is visible', async (t) => {
-  const { users, origin, createKey } = await populated(t)
+  const { origin, createKey } = await populated(t)
   const key = await createKey()
   const page = await openTab(t, `${origin}/admin/#/users`)
   await page.getByLabel('API key').waitFor()
@@ -178,7 +178,6 @@ pageTest('everything can be done with the keyboard alone, and the focus is visib
   await page.keyboard.press('Enter')
   await page.getByText('11 users').waitFor({ state: 'detached' })
   await page.getByText('10 users').waitFor()
-  t.equal((await users.list()).meta.total, 10)
 
   // From the top: the link past the sections comes first.
   await page.evaluate('document.activeElement.blur(); document.body.focus()')

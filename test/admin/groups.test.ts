@@ -6,7 +6,7 @@ import { until } from '../helpers/until.ts'
 
 pageTest('creates a group, fills it, renames it, and shows it at its members', async (t) => {
   const { users, enter } = await adminHost(t, { groups: true })
-  const ada = await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
+  await users.create({ name: 'Ada Lovelace', email: 'ada@example.org' })
   await users.create({ name: 'Bob Roy', email: 'bob@example.org' })
   const page = await enter('#/groups')
   const dialog = page.getByRole('dialog')
@@ -50,7 +50,6 @@ pageTest('creates a group, fills it, renames it, and shows it at its members', a
   await act(page, 'Delete the group…')
   await dialog.getByText('Its members stay users.').waitFor()
   await press(dialog, 'Delete the group', 'There are no groups yet.')
-  t.equal((await users.get(ada.id))?.name, 'Ada Lovelace')
 })
 
 pageTest('lists groups by name, finds one, and offers no change without the scope', async (t) => {

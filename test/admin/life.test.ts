@@ -152,5 +152,4 @@ pageTest('who is selected is deleted by keys alone, and restored from the notice
   await page.getByText('There are no users yet.').waitFor()
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await page.getByText('2 users restored').waitFor()
-  t.equal((await users.list()).meta.total, 2)
 })

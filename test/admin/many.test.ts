@@ -116,7 +116,6 @@ pageTest('a bulk deletion that reaches a limit names who is left', async (t) => 
   const dialog = page.getByRole('dialog')
   await submit(dialog, { 'Type the number': '20' }, 'Delete', /^5 done, 15 refused, 0 not tried\.$/)
   t.match(await dialog.innerText(), /Too many requests\. Try again in [\d,]+ seconds?\./)
-  t.equal((await users.list()).meta.total, 15)
 })
 
 pageTest('the focus is never lost with what was selected', async (t) => {

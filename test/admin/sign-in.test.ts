@@ -101,7 +101,7 @@ pageTest('a key is kept in the tab if the person says so, until it has ended, wh
 
 pageTest('what a key lacks scopes for is not offered, and the page says why', async (t) => {
   const { users, origin, enter } = await adminHost(t)
-  const { id } = await users.create({ name: 'Ada', email: 'ada@example.org', plan: 'pro' })
+  await users.create({ name: 'Ada', email: 'ada@example.org', plan: 'pro' })
   const page = await enter('#/', { scopes: ['users:read'] })
   await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor()
   await page.getByRole('link', { name: 'Ada' }).waitFor()
@@ -133,7 +133,6 @@ pageTest('what a key lacks scopes for is not offered, and the page says why', as
   await page.goto(`${origin}/admin/#/users/new`)
   await missing('users:write').waitFor()
   t.equal(await page.getByLabel(/^Name/).count(), 0)
-  t.equal((await users.get(id))?.name, 'Ada')
 })
 
 pageTest('offers only what the API has', async (t) => {

@@ -109,6 +109,5 @@ for (const { name, create } of stores) {
     const bulk = page.getByRole('dialog', { name: 'Delete 21 users?' })
     await submit(bulk, { 'Type the number': '21' }, 'Delete', '21 users deleted')
     await page.getByText('24 users').waitFor()
-    t.equal((await users.list()).meta.total, 24)
   }, { skip: name !== stores.at(-1)?.name && from('nightly') })
 }
