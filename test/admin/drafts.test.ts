@@ -193,13 +193,13 @@ test('a new user gets no object that nobody has filled in', async (t) => {
   t.strictSame(createdValue(begun, begun), { prefs: { theme: 'dark' }, active: false, rank: null, owner: null })
 })
 
-test('JSON that is none is a fault at its place', async (t) => {
-  const schema = strictSchema({ type: 'object', properties: { 'a/b~': {}, c: { type: 'string' } } })
+test('JSON that is none is a fault at its place, and so is a number that JSON does not have', async (t) => {
+  const schema = strictSchema({ type: 'object', properties: { 'a/b~': {}, c: { type: 'string' }, d: {} } })
   const draft = Object(draftOf(schema, {}, true))
-  const { 'a/b~': json, c: text } = draft.members
-  const members = { 'a/b~': { ...json, text: '{' }, c: { ...text, text: '{' } }
+  const { 'a/b~': json, c: text, d: other } = draft.members
+  const members = { 'a/b~': { ...json, text: '{' }, c: { ...text, text: '{' }, d: { ...other, text: '[1e400]' } }
   t.strictSame(draftFaults({ ...draft, members }, 'This is not JSON.'),
-    [{ pointer: '/a~1b~0', code: 'not_json', detail: 'This is not JSON.' }])
+    ['/a~1b~0', '/d'].map((pointer) => ({ pointer, code: 'not_json', detail: 'This is not JSON.' })))
 })
 
 test('an empty control of what must be there is null, unless it has a text of its own', async (t) => {

@@ -6,13 +6,14 @@ import {
 import { until } from '../helpers/until.ts'
 
 pageTest('exports what is filtered, as CSV and NDJSON', async (t) => {
-  const { users, enter } = await adminHost(t, { pageSize: { max: 50 } })
+  const { app, users, createKey, enter } = await adminHost(t, { pageSize: { max: 50 } })
+  const key = await createKey()
   await users.create({ name: '=1+1', email: 'a@example.org', plan: 'pro', note: 'say "hi",\nthen go', seats: 5 })
   await users.create({
     name: 'Ömer', email: 'b@example.org', plan: 'pro', address: { city: 'Köln' }, tags: ['x'], note: '\'@x'
   })
   for (let i = 0; i < 120; i++) await users.create({ name: `free ${i}`, email: `free${i}@example.org` })
-  const page = await enter()
+  const page = await enter('', { key })
   await openFilters(page)
   await chooseFilter(page, 'Plan', 'pro')
   await page.getByText('2 users').waitFor()
@@ -20,15 +21,9 @@ pageTest('exports what is filtered, as CSV and NDJSON', async (t) => {
   const start = () => page.getByRole('button', { name: 'Export CSV' }).click()
   const csv = await downloaded(page, start)
   t.match(csv.name, /^users-\d{4}-\d{2}-\d{2}\.csv$/)
-  const { data } = await users.list({ plan: 'pro' })
-  const times = data.map(({ createdAt, updatedAt }) => `"active",null,1,"${String(createdAt)}","${String(updatedAt)}"`)
-  t.equal(csv.text, '\uFEFF' + [
-    ('id name email plan seats active newsletter born seen note tags address.city address.zip any status ' +
-      'statusReason version createdAt updatedAt').replaceAll(/\S+/g, '"$&"').replaceAll(' ', ','),
-    `"${data[0]?.id}","'=1+1","a@example.org","pro",5,true,,,,"say ""hi"",\nthen go",,,,,${times[0]}`,
-    `"${data[1]?.id}","Ömer","b@example.org","pro",,true,,,,"''@x","[""x""]","Köln",,,${times[1]}`,
-    ''
-  ].join('\r\n'))
+  const headers = { authorization: `Bearer ${key}` }
+  const { body } = await app.inject({ url: '/v1/users/export?format=csv&plan=pro', headers })
+  t.equal(csv.text, `\uFEFF${body}`, 'what the API exports, with a mark for spreadsheets')
   await page.getByText('The file has 2 users.').waitFor()
 
   await openFilters(page)
