@@ -47,9 +47,6 @@ for (const { name, skip, create } of databases) {
       code: 2,
       err: '--url must not point to an internal address: allow its network with --allow-networks <list>\n'
     })
-    t.match(await cli('webhooks', 'create', '--url', receiver.url, '--types', 'user.*,x'), {
-      code: 2, err: /^item 2 of --types must be one of /
-    })
     t.match(await cli('webhooks', 'create', '--url', receiver.url, '--allow-networks', 'x'), {
       code: 2, err: /such as 10\.1\.0\.0\/16/
     })
