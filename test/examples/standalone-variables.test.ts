@@ -178,7 +178,7 @@ const saidOf = (name: string, ours: string) => [`${name} is not a variable of th
 
 test('refuses what looks like a variable of its own', async (t) => {
   for (const [name, ours] of [
-    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['RATE_LIMITS', 'RATE_LIMIT'],
+    ['DATABSE_URL', 'DATABASE_URL'], ['DATABASE_UR', 'DATABASE_URL'], ['RATE_LIMTI', 'RATE_LIMIT'],
     ['WEBHOOKS_NETWORKS', 'WEBHOOK_NETWORKS'], ['FASTIFY_USER_PEPPER', 'FASTIFY_USERS_PEPPER'],
     ['DATABASE_URL_FIL', 'DATABASE_URL_FILE'], ['database_url', 'DATABASE_URL'], ['TLS_CERT', 'TLS_CERT_FILE'],
     ['DATABASE', 'DATABASE_URL'], ['DATABASE_HOST', 'DATABASE_URL'], ['PEPPER', 'FASTIFY_USERS_PEPPER'],
