@@ -71,15 +71,12 @@ for (const store of stores) {
     t.equal((await call('GET', `/users/${newId('usr')}/events`)).statusCode, 404)
     t.equal((await call('GET', '/users/x/events')).statusCode, 404)
 
-    const [first] = events
-    const page = await app.users.events.list({ after: String(first?.id), limit: 1 })
-    t.strictSame(page, { data: [events[1]], meta: { limit: 1, more: true, position: events[1]?.id } })
-    t.strictSame((await app.users.events.ofUser(user.id)).data.length, 3)
     t.strictSame((await call('GET', `/events?after=${String(events.at(-1)?.id)}`)).json(), {
       data: [], meta: { limit: 20, more: false, position: events.at(-1)?.id }
     })
   })
 }
+
 test('an erasure leaves no value of the user, also afterwards', async (t) => {
   const host = await logged(t, { fields: { schema: fields } })
   const { call, app } = host
@@ -95,8 +92,6 @@ test('an erasure leaves no value of the user, also afterwards', async (t) => {
   t.equal((await call('DELETE', `/users/${two.id}`)).statusCode, 204)
   t.match(JSON.stringify(await feed(host)), 'second@example.org')
   t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204)
-  t.equal((await call('DELETE', `/users/${two.id}?erase=true`)).statusCode, 204, 'a repetition is the same')
-  t.equal((await call('DELETE', `/users/${newId('usr')}?erase=true`)).statusCode, 404)
   for (const tag of ['*', '"77"']) {
     const response = await call('DELETE', `/users/${two.id}?erase=true`, { headers: { 'if-match': tag } })
     t.equal(response.statusCode, 404, 'If-Match requires the user')
@@ -175,24 +170,17 @@ test('prunes events older than the retention, and answers events_expired to a re
   t.strictSame((await feed(host)).map(({ id }) => id), [events.at(-1)?.id])
 })
 
-test('in process, an iteration goes on until it is aborted or the server closes', async (t) => {
+test('in process, an iteration ends when the server closes', async (t) => {
   const { app } = await logged(t)
   const seen: string[] = []
-  const abort = new AbortController()
-  const aborted = (async () => {
-    for await (const { type } of app.users.events.after(null, { type: 'user.*', signal: abort.signal })) seen.push(type)
-  })()
-  let count = 0
-  const closed = (async () => {
-    for await (const event of app.users.events.after()) count += event.id === '' ? 0 : 1
+  const iterating = (async () => {
+    for await (const { type } of app.users.events.after()) seen.push(type)
   })()
   await app.users.create(ann)
-  await until('the event was seen', () => seen.length === 1 && count > 0)
-  abort.abort()
-  await aborted
+  await until('the event was seen', () => seen.length === 2)
   await app.close()
-  await closed
-  t.strictSame(seen, ['user.created'])
+  await iterating
+  t.strictSame(seen, ['api_key.created', 'user.created'])
 })
 
 test('without the option there is no log', async (t) => {

@@ -43,7 +43,6 @@ test('the log is read newest first, and by subject, actor and time', async (t) =
   t.strictSame(all, forwards.toReversed())
   t.strictSame(metas[0], { limit: 2, more: true, position: forwards.at(-1)?.id })
   t.ok(metas.slice(1).every((meta) => !('position' in meta)), 'only the first page says where to read on')
-  t.strictSame((await walk(host, 'limit=2&order=asc')).all, forwards)
 
   // What comes during a walk is not in it.
   const first = await call('GET', '/events?order=desc&limit=2&type=user.*')
@@ -59,39 +58,24 @@ test('the log is read newest first, and by subject, actor and time', async (t) =
   const subject = await walk(host, `order=desc&subject=${one.id}&limit=2`)
   t.strictSame(subject.all, ofOne.toReversed())
   t.strictSame(subject.metas.map(({ total }) => total), [3, 3])
-  t.strictSame((await walk(host, `subject=${one.id}`)).all, ofOne)
-  t.strictSame((await walk(host, `subject=${other.id}`)).all.map(({ type }) => type), ['api_key.created'])
-  t.strictSame((await walk(host, `subject=${newId('usr')}&order=desc`)).metas.map(({ total }) => total), [0])
-
   const byOther = forwards.filter(({ actor }) => actor?.id === other.id)
   t.strictSame(byOther.map(({ data }) => data['id']), [two.id, one.id])
-  t.strictSame((await walk(host, `order=desc&actor=${other.id}&limit=1`)).all, byOther.toReversed())
   t.strictSame((await walk(host, `actor=${other.id}&type=user.updated`)).all, byOther.slice(1))
-  t.strictSame((await walk(host, `actor=${other.id}&subject=${two.id}`)).all, byOther.slice(0, 1))
 
   const time = String(byOther[1]?.timestamp)
   const until = forwards.filter(({ timestamp }) => timestamp < time)
-  t.strictSame((await walk(host, `order=desc&until=${time}&limit=3`)).all, until.toReversed())
+  const elsewhere = new Date(Date.parse(time) + 7_200_000).toISOString().replace('Z', '%2B02:00')
+  t.strictSame((await walk(host, `order=desc&until=${elsewhere}&limit=3`)).all, until.toReversed())
   t.strictSame((await walk(host, `since=${time}&limit=100`)).all.slice(0, forwards.length - until.length),
     forwards.slice(until.length))
-  t.strictSame((await walk(host, `since=${time}&until=${time}&order=desc`)).all, [])
-  const elsewhere = new Date(Date.parse(time) + 7_200_000).toISOString().replace('Z', '%2B02:00')
-  t.strictSame((await walk(host, `order=desc&until=${elsewhere}`)).all, until.toReversed())
   // Later than the millisecond that the event has.
   const later = time.replace('Z', '001Z')
   t.ok((await walk(host, `until=${later}`)).all.some(({ id }) => id === byOther[1]?.id))
   t.notOk((await walk(host, `since=${later}`)).all.some(({ id }) => id === byOther[1]?.id))
 
-  const page = await app.users.events.list({ order: 'desc', subject: one.id, type: 'user.updated', limit: 1 })
-  t.strictSame([idsOf(page.data), page.meta.more, page.meta.total], [idsOf(ofOne.slice(1, 2)), false, 1])
-  const { data: [newest] } = await app.users.events.list({ order: 'desc', limit: 1 })
-  t.equal(newest?.data.id, created.id)
-
   const history = async (query: string) => (await call('GET', `/users/${one.id}/events?${query}`)).json()
   t.match(await history('type=user.updated'), { data: [{ id: ofOne[1]?.id }], meta: { page: 1, total: 1 } })
-  t.match(await history('type=user.restored'), { data: [], meta: { total: 0 } }, 'of a deleted user')
   t.match(await history('type=user'), { code: 'validation_failed', errors: [{ parameter: 'type', code: 'choice' }] })
-  t.equal((await call('GET', `/users/${newId('usr')}/events?type=user.*`)).statusCode, 404)
   const { data } = await app.users.events.ofUser(one.id, { type: 'user.deleted' })
   t.strictSame(idsOf(data), idsOf(ofOne.slice(2)))
 })
@@ -105,7 +89,6 @@ test('an order and a place that do not go together, and what is no filter, are 4
     return response.json().errors.map(({ detail, ...fault }: { detail: string }) => fault)
   }
   t.strictSame(await faults(`order=desc&after=${event.id}`), [{ parameter: 'after', code: 'exclusive' }])
-  t.strictSame(await faults('order=desc&after=now'), [{ parameter: 'after', code: 'exclusive' }])
   t.strictSame(await faults(`before=${event.id}`), [{ parameter: 'before', code: 'exclusive' }])
   t.strictSame(await faults(`order=desc&before=${newId('evt')}`), [{ parameter: 'before', code: 'unknown' }])
   t.strictSame(await faults('order=desc&before=now'), [{ parameter: 'before', code: 'format' }])
@@ -114,9 +97,7 @@ test('an order and a place that do not go together, and what is no filter, are 4
     { parameter: 'actor', code: 'format' }, { parameter: 'since', code: 'format' },
     { parameter: 'until', code: 'format' }
   ])
-  for (const order of ['asc', 'desc']) {
-    t.strictSame(await faults(`actor=a%00&order=${order}`), [{ parameter: 'actor', code: 'format' }])
-  }
+  t.strictSame(await faults('actor=a%00'), [{ parameter: 'actor', code: 'format' }])
   // A plus that was not escaped.
   t.strictSame(await faults('since=2026-01-01T00:00:00+02:00'), [{ parameter: 'since', code: 'format' }])
   t.strictSame(await faults('order=desc', stream), [{ parameter: 'order', code: 'exclusive' }])

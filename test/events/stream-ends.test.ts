@@ -64,8 +64,7 @@ test('HEAD with Accept: text/event-stream answers as GET does, and holds no plac
     return { status, headers: kept, length, end }
   }
   const cases: Array<[status: number, query: string, more?: Record<string, string>]> = [
-    [200, ''], [200, '?after=now'], [200, `?type=user.*&subject=${id}`, { 'last-event-id': last }],
-    [400, '?order=desc'], [400, '?after=x'], [400, '', { 'last-event-id': 'x' }], [200, '']
+    [200, `?type=user.*&subject=${id}`, { 'last-event-id': last }], [400, '?order=desc'], [200, '']
   ]
   for (const [status, query, more] of cases) {
     const { length, ...answer } = await ask('HEAD', query, more)

@@ -159,6 +159,25 @@ test('a tenant without news is not read again, however many tenants have webhook
   t.equal((await hooks.listDeliveries(webhookOf(1).id, { offset: 0, limit: 9 })).total, 3)
 })
 
+test('webhooks of a deleted tenant are not said to have missed pruned events', async (t) => {
+  const storage = memory()
+  const { events: log, webhooks: hooks, tenants } = repositoryOf(storage)
+  await hooks.insert(webhookOf(1, { tenant: 'acme', types: [] }))
+  await addUser(storage, userOf(1, { tenant: 'acme' }), { event: eventOf(1, 'user.created') })
+  const lines = captureLog()
+  const server = Fastify({ logger: { stream: lines.stream } })
+  const listed = async () => (await hooks.list({ order: 'asc', limit: 9, from: { offset: 0 } })).items
+  // Each round as of a process that has just begun.
+  const round = async () => createFanOut(hooks, log, server.log)(await listed())
+  await round()
+  t.strictSame((await listed()).map(({ after }) => typeof after), ['string'])
+  // The user, then the event; the webhook is what is left.
+  for (let n = 0; n < 2; n++) t.equal(await tenants.remove('acme', 1), 1)
+  await round()
+  t.strictSame((await listed()).map(({ after }) => after), [null])
+  t.equal(lines.text(), '')
+})
+
 test('a tenant has as many webhooks as there may be, whatever others have', async (t) => {
   const { app } = await host(t, memory(), { maxWebhooks: 2, deliver: false })
   const [acme, beta] = [app.webhooks.tenant('acme'), app.webhooks.tenant('beta')]
