@@ -140,28 +140,13 @@ test('a mount without the option refuses what is bound to a tenant', async (t) =
   await t.rejects(refused({ tenants: true, apiKeys: { static: [{ ...tenant, tenant: 'A' }] } }), /apiKeys\.static/)
 })
 
-test('in process a tenant has its own users, events and keys', async (t) => {
-  const { app } = await testApp(t, { tenants: true, eventLog: true })
+test('a listener of a tenant hears its events alone', async (t) => {
+  const { app } = await testApp(t, { tenants: true })
   const [acme, beta] = [app.users.tenant('acme'), app.users.tenant('beta')]
   const heard: string[] = []
   acme.events.on('user.created', ({ data, tenant }) => { heard.push(`${tenant} ${data.email}`) })
-  const ann = await acme.create(ANN, { idempotencyKey: 'k' })
-  t.match(ann, { tenant: 'acme' })
-  const other = await beta.create({ ...ANN, name: 'Bea' }, { idempotencyKey: 'k' })
-  t.not(other.id, ann.id)
-  t.strictSame(await acme.create(ANN, { idempotencyKey: 'k' }), ann, 'a repetition')
-  t.strictSame((await acme.events.list()).data.map(({ tenant, data: { id } }) => [tenant, id]), [['acme', ann.id]])
-  t.strictSame((await app.users.list()).data.map(({ tenant }) => tenant), ['acme', 'beta'])
-  t.match(await acme.import([{ name: 'C', email: 'c@example.org' }]), { created: 1 })
-  await until('the listener of the tenant was called', () => heard.length >= 2)
+  for (const each of [beta, acme]) await each.create(ANN)
+  await acme.import([{ name: 'C', email: 'c@example.org' }])
+  await until('the listener was called', () => heard.length >= 2)
   t.strictSame(heard.sort(), ['acme ann@example.org', 'acme c@example.org'])
-  const { key } = await beta.apiKeys.create({ name: 'k' })
-  t.match((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }, { id: 'beta', users: 1 }])
-  await t.rejects(app.users.tenants.list({ after: 'A' }), { code: 'validation_failed' })
-  await app.users.tenants.remove('beta')
-  const { statusCode } = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${key}` } })
-  t.equal(statusCode, 401, 'its keys are gone')
-  t.strictSame((await app.users.tenants.list()).data, [{ id: 'acme', users: 2 }])
-  await t.rejects(app.users.tenants.remove('No'), { code: 'validation_failed' })
-  t.throws(() => app.users.tenant('No'), { code: 'validation_failed' })
 })

@@ -133,11 +133,11 @@ for (const path of ['/users/:id/events', '/events', '/users']) {
   })
 }
 
-test('a key does not hold both places for lists of tenants', async (t) => {
+test('lists of tenants have two places of their own, of which a key holds one', async (t) => {
   const hold = holding(t)
   const storage = memory()
   storage.listTenants = hold.in(storage.listTenants.bind(storage))
-  const host = await testApp(t, { storage, tenants: true })
+  const host = await testApp(t, { storage, tenants: true, limits: { inFlight: 2 } })
   const keys = await Promise.all(['1', '2'].map((name) =>
     host.app.users.apiKeys.create({ name, scopes: ['tenants:read'] })))
   const [one, two] = keys.map(({ key }) => ({ headers: { authorization: `Bearer ${key}` } }))
@@ -147,6 +147,12 @@ test('a key does not hold both places for lists of tenants', async (t) => {
   await until('one is read', () => hold.held.length === 1)
   hold.set(false)
   t.equal((await host.call('GET', '/tenants', two)).statusCode, 200)
+  hold.set(true)
+  sent.push(...[two, two].map((each) => host.call('GET', '/tenants', each)))
+  await until('both are taken', () => hold.held.length === 2)
+  t.equal((await host.call('GET', '/users')).statusCode, 200)
+  t.equal(hold.held.length, 2)
+  hold.set(false)
   for (const release of hold.held) release()
   await Promise.all(sent)
 })
