@@ -186,7 +186,7 @@ test('members and a filter by a group need two scopes, and no write is a way to 
   const { id } = (await call('POST', '/groups', { payload: { name: 'A' } })).json()
   const reads = await as('groups:read')
   const writes = await as('groups:write')
-  // The one scope of each other operation is in openapi.json.
+  // The one scope of each other operation: docs-tables.test.ts.
   for (const [who, path, needed] of [
     [writes, `/groups/${id}/members`, 'groups:read'], [reads, `/groups/${id}/members`, 'users:read'],
     [without, `/users?group=${id}`, 'groups:read'], [without, `/users/export?group=${id}`, 'groups:read']
