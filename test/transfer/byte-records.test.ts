@@ -93,24 +93,14 @@ test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
     ['line breaks in a cell', 'name,email\n"A\r\nB\n",x\nC,y', [
       [2, { name: 'A\r\nB\n', email: 'x' }], [5, { name: 'C', email: 'y' }]
     ]],
-    ['a quoted header', '"name","email"\nAnn,ann@example.org', [[2, ann]]],
     ['nothing, and a text without characters', 'name,email,note\n,"",""\nAnn,,', [
       [2, { email: '', note: '' }], [3, { name: 'Ann' }]
-    ]],
-    ['types', 'name,email,seats,active,note\n7,x,7,true,007\n', [
-      [2, { name: '7', email: 'x', seats: 7, active: true, note: '007' }]
     ]],
     ['values that are not of their type', 'name,email,seats,active\nA,x,many,yes', [
       [2, { name: 'A', email: 'x', seats: 'many', active: 'yes' }]
     ]],
-    ['members of objects', 'name,email,address.city,fields.address.zip,fields.plan\nA,x,Bonn,1,pro', [
-      [2, { name: 'A', email: 'x', address: { city: 'Bonn', zip: '1' }, plan: 'pro' }]
-    ]],
     ['JSON', 'name,email,anything\nA,x,"[1,{""a"":null}]"\nB,x,word', [
       [2, { name: 'A', email: 'x', anything: [1, { a: null }] }], [3, { name: 'B', email: 'x', anything: 'word' }]
-    ]],
-    ['what was made harmless', 'name,email\n\'=1,\'\'@a\n\'a,-1', [
-      [2, { name: '=1', email: '\'@a' }], [3, { name: '\'a', email: '-1' }]
     ]],
     ['JSON that no body may have', 'name,email,anything\nA,x,"{""a"":1,""a"":2}"\nB,x,"[{""__proto__"":1}]"\n' +
       'C,x,"{""constructor"":{""prototype"":1}}"', [
@@ -187,14 +177,7 @@ test('what is wrong in a table stays in its line', async (t) => {
     ['a quotation mark that is not closed, at the end', 'name,email\nA,x\n"A,x', [[2, value], wrong(3)]],
     ['one that is not closed, before good lines', 'name,email\n"lost,a\nA,x\n\nA,x\n', [
       wrong(2), [3, value], [5, value]
-    ]],
-    ['several that are not closed', 'name,email\n"A\n,"B\nA,x\n"A\nA,x\n', [
-      wrong(2), wrong(3), [4, value], wrong(5), [6, value]
-    ]],
-    ['one that is not closed, before quoted lines', 'name,email\n"lost,a\nA,x\n"A","x"\n"A",x\n', [
-      wrong(2), [3, value], [4, value], [5, value]
-    ]],
-    ['more behind a quoted cell, and one that is not closed', 'name,email\n"A"b,"\nA,x\n', [wrong(2), [3, value]]]
+    ]]
   ] as const) t.strictSame(await tableRows(text), rows, what)
   t.strictSame(await tableRows(Buffer.concat([Buffer.from('name,email\n\xff,x\nA,x', 'latin1')])),
     [wrong(2), [3, value]], 'no UTF-8')
@@ -214,7 +197,6 @@ test('a header that does not fit is refused before any row', async (t) => {
     }
   }
   t.strictSame(await faultsOf(''), ['validation_failed', ' format'])
-  t.strictSame(await faultsOf('\n\n'), ['validation_failed', ' format'])
   t.strictSame(await faultsOf('name,email\n,\n\n'), [], 'nobody')
   t.strictSame(await faultsOf('name,email\rA,x\rB,y\r'), ['validation_failed', ' format'], 'CR alone')
   t.strictSame(await faultsOf('name,mail\nA,x'), ['validation_failed', ' unknown', '/email required'])
