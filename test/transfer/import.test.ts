@@ -148,30 +148,6 @@ test('users who are there are skipped or updated, by any key', async (t) => {
     ['1 refused /legacyId taken'])
 })
 
-test('what is exported imports to the same users, and exports to the same bytes', async (t) => {
-  const options = { fields: { schema: fields, unique: ['legacyId'] } }
-  const from = await testApp(t, options)
-  const formula = { name: '=1+1', note: '\'@x' }
-  for (const [n, more] of [
-    formula, { name: 'A, "B"\u2028', address: { city: 'Köln', tags: ['a', ''] }, anything: { deep: [1, null] } },
-    { note: null, seats: 7, active: false, legacyId: 3 }, { note: '', plan: 'pro', anything: '' }, { note: '\t' }
-  ].entries()) {
-    await from.app.users.create(withoutType({ name: `User ${n}`, email: `user${n}@example.org`, ...more }))
-  }
-  await from.app.users.update(String((await from.app.users.list()).data[1]?.id), { name: '-A' })
-  for (const [format, type] of [['ndjson', 'application/x-ndjson'], ['csv', 'text/csv']] as const) {
-    const to = await testApp(t, options)
-    const exported = await from.call('GET', `/users/export?format=${format}`)
-    const { words, summary } = await importWords(to.call, '', exported.body, type)
-    t.strictSame(words, [1, 2, 3, 4, 5].map((n) => `${format === 'csv' ? n + 1 : n} created`), format)
-    t.equal(Object(summary).created, 5)
-    t.equal((await to.call('GET', `/users/export?format=${format}`)).body, exported.body, format)
-  }
-  const to = await testApp(t, options)
-  t.match(await to.app.users.import(from.app.users.iterate({}, { snapshot: true })), { created: 5, refused: 0 })
-  t.strictSame((await to.app.users.list()).data, (await from.app.users.list()).data, 'versions too, in process')
-})
-
 test('over HTTP: parameters, media types and scopes', async (t) => {
   const { app, call } = await testApp(t)
   const headers = { 'content-type': 'application/x-ndjson' }
