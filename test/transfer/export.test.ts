@@ -2,13 +2,11 @@
 import { test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
-import type { User } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { crowd } from '../helpers/crowd.ts'
 import { fields, filterable, withoutType } from '../helpers/fields.ts'
+import { linesOf } from '../helpers/import-rows.ts'
 import { userOf } from '../helpers/records.ts'
-
-const lines = (body: string): object[] => body.split('\n').slice(0, -1).map((line) => JSON.parse(line))
 
 test('an export has every user that matches, in either format and order', async (t) => {
   const { app, call } = await testApp(t, { fields: { schema: fields, filterable } })
@@ -26,8 +24,8 @@ test('an export has every user that matches, in either format and order', async 
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff'
   })
-  t.strictSame(lines(exported.body), made)
-  const ids = async (query: string) => lines((await call('GET', `/users/export?${query}`)).body).map((user) =>
+  t.strictSame(linesOf(exported.body), made)
+  const ids = async (query: string) => linesOf((await call('GET', `/users/export?${query}`)).body).map((user) =>
     made.findIndex((each) => Object(each).id === Object(user).id))
   t.strictSame(await ids('sort=-createdAt'), [2, 1, 0])
   t.strictSame(await ids('plan=free'), [0, 2])
@@ -45,13 +43,9 @@ test('an export has every user that matches, in either format and order', async 
   t.equal((await call('GET', '/users/export?format=csv&columns=id&q=nobody')).body, '"id"\r\n')
   t.equal((await call('GET', '/users/export?columns=plan,name&q=ann%202')).body, '{"plan":"pro","name":"Ann 2"}\n')
   t.equal((await call('GET', '/users/export?columns=seats&q=ann%202')).body, '{}\n')
-
-  const members: User[] = []
-  for await (const user of app.users.iterate({ sort: '-createdAt' }, { snapshot: true })) members.push(user)
-  t.strictSame(members, made.toReversed())
 })
 
-test('an export in process is of the moment of its beginning, and can be left', async (t) => {
+test('an export in process is of the moment of its beginning', async (t) => {
   const storage = await crowd(2001)
   const { app } = await testApp(t, { storage })
   let count = 0
@@ -62,25 +56,17 @@ test('an export in process is of the moment of its beginning, and can be left', 
     if (count > 1000 && id === userOf(1999).id) t.pass('the last part is read')
   }
   t.equal(count, 2001)
-  const users = app.users.iterate({}, { snapshot: true })
-  t.equal((await users.next()).value?.id, userOf(0).id)
-  t.strictSame(await users.return(), { done: true, value: undefined })
-  await t.rejects(app.users.iterate(withoutType({ limit: 3 }), { snapshot: true }).next(), {
-    code: 'validation_failed'
-  })
 })
 
-test('a wrong query is refused before anything is read', async (t) => {
+test('what is wrong is refused before anything is read, and HEAD reads nothing', async (t) => {
   const storage = memory()
-  storage.users.walk = () => Promise.reject(new Error('it was read'))
-  const { call } = await testApp(t, { storage, fields: { schema: fields } })
+  storage.users.walk = () => Promise.reject(new StorageError('unavailable', 'two reads run already'))
+  const { app, call } = await testApp(t, { storage, fields: { schema: fields } })
   for (const [query, faults] of [
     ['format=xml', ['format choice']],
     ['columns=', ['columns choice']],
     ['columns=id,address.city', ['columns choice']],
-    ['columns=etag', ['columns choice']],
     ['format=csv&columns=address', ['columns choice']],
-    ['columns=id,id', ['columns duplicate']],
     ['columns=x,x&format=csv&q=a&plan=pro&page=1&limit=2&after=x', [
       'columns choice', 'columns duplicate', 'page unknown', 'limit unknown', 'after unknown', 'plan unknown',
       'q too_short'
@@ -94,32 +80,16 @@ test('a wrong query is refused before anything is read', async (t) => {
     t.strictSame(errors.map(({ parameter, code }: Record<string, string>) => `${parameter} ${code}`), faults, query)
     t.equal((await call('HEAD', `/users/export?${query}`)).statusCode, 400)
   }
-})
-
-test('HEAD has the headers of the export, and reads nothing', async (t) => {
-  const storage = memory()
-  storage.users.walk = () => Promise.reject(new Error('it was read'))
-  const { call } = await testApp(t, { storage })
+  await t.rejects(app.users.iterate(withoutType({ limit: 3 }), { snapshot: true }).next(), {
+    code: 'validation_failed'
+  })
   for (const [format, type] of [
     ['csv', 'text/csv; charset=utf-8; header=present'],
     ['ndjson', 'application/x-ndjson']
   ] as const) {
-    const response = await call('HEAD', `/users/export?format=${format}`)
-    t.equal(response.statusCode, 200)
-    t.equal(response.headers['content-type'], type)
-    t.notOk('content-length' in response.headers, 'GET has none either')
-    t.equal(response.body, '')
-  }
-})
-
-test('an export needs the scope users:read, and a storage that reads', async (t) => {
-  const storage = memory()
-  storage.users.walk = () => Promise.reject(new StorageError('unavailable', 'two reads run already'))
-  const { app, call } = await testApp(t, { storage })
-  const { key } = await app.users.apiKeys.create({ name: 'writer', scopes: ['users:write'] })
-  const refused = await call('GET', '/users/export', { headers: { authorization: `Bearer ${key}` } })
-  t.equal(refused.statusCode, 403)
-  for (const format of ['ndjson', 'csv']) {
+    const head = await call('HEAD', `/users/export?format=${format}`)
+    t.strictSame([head.statusCode, head.headers['content-type'], head.body], [200, type, ''])
+    t.notOk('content-length' in head.headers, 'GET has none either')
     const response = await call('GET', `/users/export?format=${format}`)
     t.equal(response.statusCode, 503)
     t.match(response.headers, { 'retry-after': '5', 'content-type': 'application/problem+json; charset=utf-8' })

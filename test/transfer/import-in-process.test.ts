@@ -13,8 +13,8 @@ import { untyped } from '../helpers/untyped.ts'
 const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.Integer()) })
 const ID = 'usr_01jzzzzzzzezzr0000000000zz'
 
-test('in process: rows or bytes, results in order, and the first refusal may end it', async (t) => {
-  const { app } = await testApp(t, { fields: { schema: fields, unique: ['legacyId'] } })
+test('the first refusal may end an import', async (t) => {
+  const { app } = await testApp(t)
   const rows = [1, 2, 3, 4, 5, 6].map((n) => ({ name: `U${n}`, email: n === 4 ? 'none' : `u${n}@example.org` }))
   const results: ImportResult[] = []
   const onResult = async (result: ImportResult) => { results.push(result) }
@@ -24,19 +24,13 @@ test('in process: rows or bytes, results in order, and the first refusal may end
     t.strictSame(results.splice(0).map(({ line, status }) => `${line} ${status}`),
       ['1 created', '2 created', '3 created', '4 refused'])
   }
-  t.match(await app.users.import(rows, { failFast: true, onResult, onConflict: 'skip' }), { skipped: 3, refused: 1 })
   t.match(await app.users.import(rows.slice(4).concat(rows), { failFast: true }), { created: 2, refused: 1 },
     'a conflict ends it too')
   t.equal((await app.users.list()).meta.total, 5)
-  const text = ['name,email\nZoe,', 'zoe@example.org\n']
-  t.match(await app.users.import(text, { format: 'csv' }), { created: 1 })
-  const bytes = async function * () { yield Buffer.from('{}') }
-  t.match(await app.users.import(bytes(), { format: 'ndjson' }), { refused: 1 })
-  t.match(await app.users.import([]), { created: 0, refused: 0 })
 })
 
-test('in process: wrong options, sources that fail, callers that have enough', async (t) => {
-  const { app } = await testApp(t, { fields: { schema: fields, unique: ['legacyId'] } })
+test('wrong options, sources that fail, callers that have enough', async (t) => {
+  const { app } = await testApp(t)
   for (const [options, parameter] of [
     [{ onConflict: 'merge' }, 'onConflict'], [{ by: 'name' }, 'by'], [{ dryRun: 1 }, 'dryRun'],
     [{ failFast: 'yes' }, 'failFast'], [{ format: 'xml' }, 'format'], [{ onResult: 1 }, 'onResult'],
@@ -86,9 +80,8 @@ test('members of their own: moments, versions, orders', async (t) => {
   const row = (more: object) => ({ name: 'A', email: 'a@example.org', ...more })
   for (const [more, words] of [
     [{ createdAt: '2020-01-02T00:00:00Z', updatedAt: '2020-01-01T00:00:00Z' }, '/updatedAt range'],
-    [{ createdAt: 'yesterday' }, '/createdAt format'],
-    [{ createdAt: null }, '/createdAt format'],
-    [{ createdAt: [] }, '/createdAt format'],
+    ...['2024-02-30', '20240301', '01.03.2024', 1e300, true, null].map((createdAt) =>
+      [{ createdAt }, '/createdAt format'] as const),
     [{ createdAt: 4e12 }, '/createdAt range'],
     [{ createdAt: '2020-01-01T00:00:60Z' }, '/createdAt format'],
     [{ createdAt: '2020-01-01T24:00:00Z' }, '/createdAt format'],

@@ -4,7 +4,7 @@ import { test } from 'tap'
 import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
-import { importWords, linesOf, ndjsonOf } from '../helpers/import-rows.ts'
+import { importWords, linesOf, ndjsonOf, wordsOf } from '../helpers/import-rows.ts'
 
 const fields = withoutType({
   type: 'object',
@@ -97,7 +97,7 @@ test('names of a file are mapped in every format, and what users do not have can
   const seen = async () => {
     const { data } = await app.users.list()
     for (const { id } of data) await app.users.delete(id)
-    return data.map((user) => Object.fromEntries(['name', 'email', 'legacyId', 'seats'].flatMap((name) =>
+    return data.map((user) => Object.fromEntries(['name', 'email', 'legacyId', 'seats', 'address'].flatMap((name) =>
       Object.hasOwn(user, name) ? [[name, Object(user)[name]]] : [])))
   }
   const map = 'name:Full Name,email:E-Mail,fields.legacyId:id'
@@ -111,26 +111,20 @@ test('names of a file are mapped in every format, and what users do not have can
   t.strictSame(await seen(), expected)
   const lines = '{"name":"A","email":"a@example.org","town":"Bonn"}\n{"name\n'
   t.match(await importWords(call, 'map=address.city:town', lines), { words: ['1 created', '2 refused malformed_json'] })
-  t.match(await app.users.list(), { data: [{ address: { city: 'Bonn' } }] })
-  await seen()
-  const settings = { map, ignoreUnknown: true }
-  t.match(await app.users.import([row], settings), { created: 1 })
-  t.strictSame(await seen(), expected)
-  t.match(await app.users.import([table], { ...settings, format: 'csv' }), { created: 1 })
+  t.match(await seen(), [{ address: { city: 'Bonn' } }])
+  t.match(await app.users.import([row], { map, ignoreUnknown: true }), { created: 1 })
   t.strictSame(await seen(), expected)
 
-  const results: ImportResult[] = []
-  const onResult = (result: ImportResult) => results.push(result)
+  const results: string[] = []
+  const onResult = (result: ImportResult) => { results.push(wordsOf({ ...result })) }
   const getter = Object.defineProperty({}, 'name', { enumerable: true, get () { throw new Error('x') } })
   const other = Object.fromEntries([['first', 'A'], ['last', null], ['mail', 'a@example.org']])
-  t.match(await app.users.import([row, getter, 7, other, { mail: 'b@example.org' }], {
+  await app.users.import([row, getter, 7, other, { mail: 'b@example.org' }], {
     map: 'name=first,name=last,email=mail,id=', onResult
-  }), { created: 1, refused: 4 })
-  t.match(results.map((result) => result.status === 'refused'
-    ? result.problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)
-    : result.status), [
-    ['/name required', '/email required', '/Full Name unknown', '/E-Mail unknown', '/more unknown'],
-    [' type'], [' type'], 'created', ['/name required']
+  })
+  t.strictSame(results, [
+    'refused /name required /email required /Full Name unknown /E-Mail unknown /more unknown', 'refused  type',
+    'refused  type', 'created', 'refused /name required'
   ])
   t.strictSame(await seen(), [{ name: 'A', email: 'a@example.org' }])
 })
@@ -140,7 +134,7 @@ test('a map that does not fit is refused before any row, with the names that are
   const allowed = 'id, name, email, legacyId, seats, address.city, status, statusReason, version, createdAt, updatedAt'
   const pairs = 'must be pairs <member>:<column>, separated by commas, as in name:Full Name'
   for (const [map, code, detail] of [
-    ['', 'format', pairs], ['name', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],
+    ['', 'format', pairs], [':x', 'format', pairs], ['name:x,', 'format', pairs],
     ['name:x,mail:y', 'choice', 'must name a member of users in pair 2; the nearest is email; ' +
       `the allowed names are ${allowed}`]
   ] as const) {
@@ -166,10 +160,9 @@ test('a map multiplies no text: the names of a member and the length of a lineâ€
     importWords(call, new URLSearchParams({ map, ignoreUnknown: 'true' }).toString(), payload, type)
   const times = (count: number) => Array(count).fill('name:Full Name').join()
   const tooMany = 'must name a member at most 10 times; name is named more often'
-  t.match(await run(times(2000), ''), {
+  t.match(await run(times(11), ''), {
     status: 400, errors: [{ parameter: 'map', code: 'too_many', detail: tooMany }]
   })
-  t.match(await run(times(11), ''), { status: 400, errors: [{ code: 'too_many' }] })
   const mail = 'a@example.org'
   t.match(await run(times(10), `Full Name,email\nA,${mail}\n`, 'text/csv'), { words: ['2 created'] })
 
@@ -240,8 +233,4 @@ test('moments have the forms of other systems, the same in tables, lines of JSON
     }
   }
   t.match(await app.users.import([{ name: 'A', email: 'a@example.org', createdAt: new Date(0) }]), { created: 1 })
-  for (const createdAt of ['2024-02-30', '20240301', '01.03.2024', 1e300, true]) {
-    t.match((await importWords(call, '', ndjsonOf([{ name: 'B', email: 'b@example.org', createdAt }]))).words,
-      ['1 refused /createdAt format'], String(createdAt))
-  }
 })
