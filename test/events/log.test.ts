@@ -123,8 +123,6 @@ test('refusals of the feed', async (t) => {
   const weak = await app.users.apiKeys.create({ name: 'weak', scopes: ['users:read'] })
   const response = await call('GET', '/events', { headers: { authorization: `Bearer ${weak.key}` } })
   t.equal(response.statusCode, 403)
-  t.match(response.headers['www-authenticate'], /scope="events:read"/)
-  t.equal((await call('POST', '/events')).statusCode, 405)
   const unknown = await call('GET', `/events?after=${newId('evt')}`)
   t.match(unknown.json(), { status: 400, code: 'position_unknown', errors: [{ parameter: 'after', code: 'unknown' }] })
   const faults = (await call('GET', '/events?after=x&limit=0&type=user&page=1')).json().errors
@@ -183,7 +181,8 @@ test('in process, an iteration ends when the server closes', async (t) => {
   t.strictSame(seen, ['api_key.created', 'user.created'])
 })
 
-test('without the option there is no log', async (t) => {
+test('a wrong option is refused, and without the option there is no log', async (t) => {
+  await t.rejects(logged(t, { eventLog: { retention: 0 }, openapi: false }), /eventLog must be true, false or/)
   const storage = memory()
   const { app, call } = await testApp(t, { storage })
   const user = (await call('POST', '/users', { payload: ann })).json()
@@ -199,6 +198,3 @@ test('without the option there is no log', async (t) => {
   await t.rejects(app.users.delete(user.id, { erase: true }), { code: 'validation_failed' })
 })
 
-test('a wrong option is refused', async (t) => {
-  await t.rejects(logged(t, { eventLog: { retention: 0 }, openapi: false }), /eventLog must be true, false or/)
-})

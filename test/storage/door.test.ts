@@ -47,8 +47,9 @@ test('a standby is not read before the store is open', async (t) => {
 })
 
 test('every call is told by its name', async (t) => {
-  const door = doorOf(memory())
-  const told: unknown[] = []
+  const storage = memory()
+  const door = doorOf(storage)
+  const told: object[] = []
   const subscriber = {
     start () {}, end () {}, asyncStart () {}, error () {}, asyncEnd: (trace: object) => { told.push({ ...trace }) }
   }
@@ -57,6 +58,9 @@ test('every call is told by its name', async (t) => {
   t.teardown(() => channel.unsubscribe(subscriber))
   for (const call of Object.values(CALLS)) await call(door)
   t.strictSame(told, Object.keys(CALLS).map((method) => ({ storage: 'memory', method, result: undefined })))
+  storage.users.list = async () => { throw new TypeError('a mistake') }
+  await t.rejects(door.users.list(everyone, firstPage()))
+  t.match(told.at(-1), { method: 'users.list', error: { message: /mistake|unexpected/ } })
 })
 
 test('every call is refused until the store is open for all who wait, and closing is not', async (t) => {

@@ -2,9 +2,7 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Test, test } from 'tap'
-import { memory } from '../../adapters/memory/index.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { StorageError } from '../../lib/storage/storage-error.ts'
 import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 import { sqliteDriver } from '../helpers/sqlite.ts'
@@ -54,28 +52,6 @@ test('tells of key checks by their outcome', async (t) => {
   for (const token of [key, 's'.repeat(32), unknown, mistyped, 'x']) await ask(token)
   t.strictSame(told.map(({ outcome }) => outcome), ['accepted', 'accepted', 'unknown', 'malformed', 'unrecognized'])
   t.notMatch(JSON.stringify(told), /uk_|digest|key_/)
-})
-
-test('tells of calls of the storage, by method, and of what they throw', async (t) => {
-  const storage = memory()
-  const { app, call } = await testApp(t, { storage, eventLog: true })
-  // What a start asks for has been asked.
-  await app.ready()
-  const told = listen(t, 'storage')
-  await call('GET', '/users')
-  await call('GET', '/events')
-  await app.users.get('usr_01h455vb4pex5vsknk084sn02q').catch(() => {})
-  storage.users.list = async () => { throw new StorageError('unavailable', 'gone') }
-  t.equal((await call('GET', '/users')).statusCode, 503)
-  // The others look up the key, and store when it was used.
-  const methods = told.map(({ storage, method, error }) => [storage, method, Object(error).code])
-    .filter(([, method]) => method !== 'commit' && method !== 'find')
-  t.strictSame(methods, [
-    ['memory', 'users.list', undefined],
-    ['memory', 'log.read', undefined],
-    ['memory', 'users.find', undefined],
-    ['memory', 'users.list', 'unavailable']
-  ])
 })
 
 test('tells of compaction and of calls under one name of the storage, without the version of its driver', async (t) => {

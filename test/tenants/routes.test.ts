@@ -57,7 +57,6 @@ for (const store of stores) {
     t.match(page.link, /<\/v1\/tenants\?limit=2&sort=-createdAt&after=\w+>; rel="next"/)
     t.strictSame((await send('GET', '/v1/tenants?after=acme&limit=1')).body.data, [all[1]])
     t.match(await send('GET', '/v1/tenants?after=A'), { status: 400, body: { errors: [{ parameter: 'after' }] } })
-    t.match(await send('GET', '/v1/tenants?x=1'), { status: 400, body: { errors: [{ parameter: 'x' }] } })
     for (const sort of ['name', '-createdAt'] as const) {
       const { next = '' } = await app.users.tenant('acme').list({ sort, limit: 1 })
       t.match(await app.users.tenant('acme').list({ sort, cursor: next }), { meta: { total: 3 } })
@@ -77,9 +76,6 @@ for (const store of stores) {
     t.match(await send('GET', '/v1/users', { key }), { status: 401 })
     t.strictSame((await send('GET', '/v1/tenants')).body.data, [all[0], all[2]])
     t.equal((await send('GET', '/v1/users')).body.meta.total, 3)
-    const { body: { data: events } } = await send('GET', '/v1/events?limit=100')
-    t.notMatch(JSON.stringify(events.filter((each: { tenant?: string }) => each.tenant === 'beta')), /@/)
-    t.strictSame(await app.users.tenant('beta').events.list().then(({ data }) => data), [])
     await fill('beta', 1)
     t.strictSame((await send('GET', '/v1/tenants/beta')).body, { id: 'beta', users: 1 }, 'a new tenant of this name')
   })

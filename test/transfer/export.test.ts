@@ -67,12 +67,7 @@ test('what is wrong is refused before anything is read, and HEAD reads nothing',
     ['columns=', ['columns choice']],
     ['columns=id,address.city', ['columns choice']],
     ['format=csv&columns=address', ['columns choice']],
-    ['columns=x,x&format=csv&q=a&plan=pro&page=1&limit=2&after=x', [
-      'columns choice', 'columns duplicate', 'page unknown', 'limit unknown', 'after unknown', 'plan unknown',
-      'q too_short'
-    ]],
-    ['columns=id&columns=name', ['columns duplicate']],
-    ['%zz', ['%zz encoding']]
+    ['columns=x,x&format=csv&q=a&page=1', ['columns choice', 'columns duplicate', 'page unknown', 'q too_short']]
   ] as const) {
     const response = await call('GET', `/users/export?${query}`)
     t.equal(response.statusCode, 400, query)

@@ -7,7 +7,6 @@ import type { ImportResult } from '../../lib/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { fields as common, withoutType } from '../helpers/fields.ts'
 import { importWords, ndjsonOf } from '../helpers/import-rows.ts'
-import { stores } from '../helpers/stores.ts'
 import { untyped } from '../helpers/untyped.ts'
 
 const fields = Type.Object({ ...common.properties, legacyId: Type.Optional(Type.Integer()) })
@@ -128,16 +127,6 @@ test('an update that makes the fields of a user too large is refused', async (t)
   }
   t.match(results, [1, 2].map(() => ({ status: 'refused', problem: { errors: [{ code: 'too_large' }] } })))
 })
-
-for (const store of stores) {
-  test(`a user of the highest version that an import takes can still be changed, on ${store.name}`, async (t) => {
-    const { app, call } = await testApp(t, { storage: await store.create(t), migrate: true })
-    const { words } = await importWords(call, '', ndjsonOf([{ name: 'A', email: 'a@example.org', version: 2 ** 30 }]))
-    t.strictSame(words, ['1 created'])
-    const [user] = (await app.users.list()).data
-    t.match(await app.users.update(String(user?.id), { name: 'B' }), { name: 'B', version: 2 ** 30 + 1 })
-  })
-}
 
 test('an id that a clock which is ahead has made is refused with what to do', async (t) => {
   const { app } = await testApp(t)
