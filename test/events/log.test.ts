@@ -197,4 +197,3 @@ test('a wrong option is refused, and without the option there is no log', async 
   await t.rejects(app.users.events.ofUser(user.id), TypeError)
   await t.rejects(app.users.delete(user.id, { erase: true }), { code: 'validation_failed' })
 })
-

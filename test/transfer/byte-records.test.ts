@@ -85,16 +85,10 @@ test('tables: quotation marks, line breaks, separators, BOM', async (t) => {
     ['plain', 'name,email\nAnn,ann@example.org\n', [[2, ann]]],
     ['CR LF, a BOM, no line break at the end', '\ufeffname,email\r\nAnn,ann@example.org', [[2, ann]]],
     ['CR CR LF', 'name,email\r\r\nAnn,ann@example.org\r\r\n\r\r\n"Ann",ann@example.org\r\r\n', [[2, ann], [4, ann]]],
-    ['semicolons', 'name;email\nAnn;ann@example.org', [[2, ann]]],
     ['tabs', 'name\temail\nAnn\tann@example.org', [[2, ann]]],
-    ['another order, spaces around names', ' email , name \nann@example.org,Ann', [[2, { ...ann }]]],
     ['empty lines before and between', '\n\r\nname,email\n\nAnn,ann@example.org\n\n', [[5, ann]]],
-    ['quotation marks', 'name,email\n"A ""B"", C",x\n', [[2, { name: 'A "B", C', email: 'x' }]]],
     ['line breaks in a cell', 'name,email\n"A\r\nB\n",x\nC,y', [
       [2, { name: 'A\r\nB\n', email: 'x' }], [5, { name: 'C', email: 'y' }]
-    ]],
-    ['nothing, and a text without characters', 'name,email,note\n,"",""\nAnn,,', [
-      [2, { email: '', note: '' }], [3, { name: 'Ann' }]
     ]],
     ['values that are not of their type', 'name,email,seats,active\nA,x,many,yes', [
       [2, { name: 'A', email: 'x', seats: 'many', active: 'yes' }]
@@ -201,10 +195,7 @@ test('a header that does not fit is refused before any row', async (t) => {
   t.strictSame(await faultsOf('name,email\rA,x\rB,y\r'), ['validation_failed', ' format'], 'CR alone')
   t.strictSame(await faultsOf('name,mail\nA,x'), ['validation_failed', ' unknown', '/email required'])
   t.strictSame(await faultsOf('name,email,,plan.x\n'), ['validation_failed', ' unknown', ' unknown'])
-  t.strictSame(await faultsOf('name,email,name,plan,fields.plan\n'),
-    ['validation_failed', '/name duplicate', '/plan duplicate'])
   t.strictSame(await faultsOf('"name,email\n'), ['validation_failed', ' format'])
-  t.strictSame(await faultsOf(Buffer.from('name,email\xff\n', 'latin1')), ['validation_failed', ' format'])
   t.strictSame(await faultsOf('name,email,plan,Plan,E-MAIL\n'),
     ['validation_failed', '/plan duplicate', '/email duplicate'])
   t.strictSame(await faultsOf('x'.repeat(70_000)), ['validation_failed', ' format'])
