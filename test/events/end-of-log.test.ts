@@ -25,14 +25,14 @@ async function withUnreadEvents (t: Test) {
       CASE n WHEN ${NEVER_READ} THEN 'user.deleted' ELSE 'user.restored' END, happened_at, context, subject, data
     FROM "${schema}".fastify_users_events, generate_series(1, ${NEVER_READ}) AS n WHERE subject = $1`, [id])
   const newest = `evt_01h455vb4pex5vsknk${String(NEVER_READ).padStart(8, '0')}`
-  return { ...host, newest, add: () => host.app.users.create({ name: 'Bob', email: 'bob@example.org' }) }
+  return { ...host, newest }
 }
 
 test('a page that begins now is behind all committed events, read or not, on postgres', async (t) => {
-  const { call, newest, add } = await withUnreadEvents(t)
+  const { app, call, newest } = await withUnreadEvents(t)
   const { position } = (await call('GET', '/events?after=now')).json().meta
   t.equal(position, newest)
-  const { id } = await add()
+  const { id } = await app.users.create({ name: 'Bob', email: 'bob@example.org' })
   const { data } = (await call('GET', `/events?after=${position}`)).json()
   t.match(data, [{ type: 'user.created', data: { id } }])
   t.equal(data.length, 1)

@@ -43,7 +43,8 @@ for (const [name, thrown, status, code, logged] of failures) {
       throw thrown
     }
     Object.assign(storage, { commit: fail })
-    Object.assign(storage.users, { find: fail, list: fail })
+    // A read may also throw before it has a promise.
+    Object.assign(storage.users, { find: fail, list: () => { throw thrown } })
     const id = 'usr_01h455vb4pex5vsknk084sn02q'
     for (const [method, path, payload] of [
       ['GET', '/users'],
@@ -61,20 +62,9 @@ for (const [name, thrown, status, code, logged] of failures) {
     t.match(log.text(), /"reqId":"req-1"/)
     t.notMatch(log.text(), CANARY)
     await t.rejects(app.users.get(id), { name: 'UsersError', code, statusCode: status })
+    await t.rejects(app.users.list(), { name: 'UsersError', code, statusCode: status })
   })
 }
-
-test('a storage that throws synchronously reveals no more than one that rejects', async (t) => {
-  const log = captureLog()
-  const storage = memory()
-  const { call, app } = await testApp(t, { storage, server: { logger: { stream: log.stream } } })
-  storage.users.list = () => {
-    throw new Error(`select * from users where email = '${CANARY}'`)
-  }
-  t.equal((await call('GET', '/users')).statusCode, 500)
-  await t.rejects(app.users.list(), { name: 'UsersError', code: 'internal' })
-  t.notMatch(log.text(), CANARY)
-})
 
 test('a storage that returns values of a wrong type does not end the process', async (t) => {
   const log = captureLog()

@@ -1,12 +1,12 @@
 // How imports end before their end, on each version of HTTP: visibly, and without a line that did not come whole.
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { memory } from '../../adapters/memory/index.ts'
 import { StorageError } from '../../lib/storage/storage-error.ts'
 import { aroundCommit, aroundFind, usersIn } from '../helpers/around.ts'
-import { endingOf, type Send, served, type Ways } from '../helpers/exchanges.ts'
+import { endingOf, type Send, served } from '../helpers/exchanges.ts'
 import { linesOf } from '../helpers/import-rows.ts'
 import { line } from '../helpers/open-import.ts'
-import { type Exchange, http1, TRANSPORTS } from '../helpers/transports.ts'
+import { type Exchange, http1, type Transport, TRANSPORTS } from '../helpers/transports.ts'
 import { until } from '../helpers/until.ts'
 
 const lost = () => new StorageError('unavailable', 'the connection was lost', { driverCode: 'ECONNRESET' })
@@ -23,36 +23,26 @@ async function beginImport (send: Send): Promise<Exchange> {
   return imported
 }
 
-/** The ways in which the server breaks an import off. */
-const imports: Ways = [
-  ['whose storage fails', async (t, transport) => {
-    const storage = memory()
-    aroundCommit(storage, 'users', (call, units) =>
-      usersIn(units, 'added').some(({ name }) => name === 'User 2') ? Promise.reject(lost()) : call())
-    const { send } = await served(t, transport, { storage })
-    const imported = await beginImport(send)
-    imported.send(line(2))
-    return imported
-  }],
-  ['whose key is revoked', async (t, transport) => {
-    const { send, revoke } = await served(t, transport)
-    const imported = await beginImport(send)
-    await revoke()
-    imported.send(line(2))
-    return imported
-  }]
-]
+/** Begins an import whose storage fails at its second line. */
+async function beginBroken (t: Test, transport: Transport): Promise<Exchange> {
+  const storage = memory()
+  aroundCommit(storage, 'users', (call, units) =>
+    usersIn(units, 'added').some(({ name }) => name === 'User 2') ? Promise.reject(lost()) : call())
+  const { send } = await served(t, transport, { storage })
+  const imported = await beginImport(send)
+  imported.send(line(2))
+  return imported
+}
 
+// Of a key that is revoked: import-stream.test.ts.
 for (const transport of TRANSPORTS) {
   const { name } = transport
 
-  for (const [way, run] of imports) {
-    test(`${name}: an import ${way} is broken off`, async (t) => {
-      const imported = await run(t, transport)
-      t.equal(await endingOf(imported), 'broken')
-      t.notMatch(imported.text(), 'summary')
-    })
-  }
+  test(`${name}: an import whose storage fails is broken off`, async (t) => {
+    const imported = await beginBroken(t, transport)
+    t.equal(await endingOf(imported), 'broken')
+    t.notMatch(imported.text(), 'summary')
+  })
 
   test(`${name}: the last line of a body that its client breaks off is not imported`, async (t) => {
     const { app, send, running } = await served(t, transport)
@@ -100,7 +90,7 @@ for (const transport of TRANSPORTS) {
 
 test('imports are broken off on a host without lines for requests', async (t) => {
   const server = { disableRequestLogging: true }
-  for (const [way, run] of imports) t.equal(await endingOf(await run(t, { ...http1, server })), 'broken', way)
+  t.equal(await endingOf(await beginBroken(t, { ...http1, server })), 'broken')
   const { send } = await served(t, { ...http1, server })
   const cancelled = await beginImport(send)
   cancelled.cancel()
