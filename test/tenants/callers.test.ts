@@ -1,5 +1,5 @@
-// Who is bound to a tenant: stored and static keys, and whom the host accepts; what path and query add; and the same in
-// process.
+// Who is bound to a tenant: stored and static keys, and whom the host accepts; what path and query add. A claim or a
+// variable that is missing makes nobody the platform's.
 import Fastify from 'fastify'
 import pino from 'pino'
 import { test, type Test } from 'tap'
@@ -7,9 +7,10 @@ import { memory } from '../../adapters/memory/index.ts'
 import { rechecks } from '../../lib/http/admission/authentication.ts'
 import { CALLER } from '../../lib/http/caller.ts'
 import { createSecurityLog } from '../../lib/http/logging/security-log.ts'
-import users from '../../lib/index.ts'
+import users, { type StaticKey } from '../../lib/index.ts'
 import { ALL_SCOPES, inject, testApp, type TestAppOptions } from '../helpers/app.ts'
 import { withoutType } from '../helpers/fields.ts'
+import { captureLog } from '../helpers/log.ts'
 import { until } from '../helpers/until.ts'
 import { ACME, ANN, hosted, PLATFORM } from './hosted.ts'
 
@@ -149,4 +150,51 @@ test('a listener of a tenant hears its events alone', async (t) => {
   await acme.import([{ name: 'C', email: 'c@example.org' }])
   await until('the listener was called', () => heard.length >= 2)
   t.strictSame(heard.sort(), ['acme ann@example.org', 'acme c@example.org'])
+})
+
+test('an answer of authenticate without a tenant opens nothing, and the log says why', async (t) => {
+  const log = captureLog()
+  const answers = new Map<string, object>([
+    ['absent', {}],
+    ['undefined', { tenant: undefined }],
+    ['wrong', { tenant: 'No-Tenant' }],
+    ['acme', { tenant: 'acme' }],
+    ['platform', { tenant: null }]
+  ])
+  const { app } = await testApp(t, {
+    storage: memory(),
+    server: { logger: { stream: log.stream } },
+    tenants: true,
+    authenticate: (token) => ({ id: 'session', scopes: ALL_SCOPES, ...answers.get(token) })
+  })
+  await app.users.tenant('acme').create(ANN)
+  await app.users.tenant('beta').create(ANN)
+  const get = async (token: string) => {
+    const answer = await inject(app, 'GET', '/v1/users', { headers: { authorization: `Bearer ${token}` } })
+    return [answer.statusCode, answer.headers['retry-after'], answer.json().code ?? answer.json().meta.total]
+  }
+  const refused = [503, '5', 'storage_unavailable']
+  t.strictSame(await Promise.all([...answers.keys()].map(get)),
+    [refused, refused, refused, [200, undefined, 1], [200, undefined, 2]])
+  const missing = "has no tenant: it must be the name of a tenant, or null for the platform's callers"
+  t.strictSame(log.entries().filter(({ level }) => level === 50).map(({ err }) => Object(err).message),
+    [missing, missing, 'has a tenant that is not a valid name']
+      .map((problem) => `the result of authenticate ${problem}`))
+})
+
+test('refuses to start with a static key that names no tenant, or has a member that is undefined', async (t) => {
+  const start = async (key: StaticKey, tenants = true) =>
+    testApp(t, { storage: memory(), tenants, apiKeys: { static: [key] } })
+  const needed = /apiKeys\.static must name the tenant of each key if tenants is on; tenant: null makes it a key of the/
+  await t.rejects(start(ACME), needed)
+  await t.rejects(start({ key: ACME }), needed)
+  // The variable that the member was read from is not set.
+  const unset = JSON.parse('{}').unset
+  await t.rejects(start({ key: ACME, tenant: unset }), needed)
+  for (const member of ['tenant', 'addresses', 'scopes', 'rateLimit']) {
+    await t.rejects(start({ key: ACME, tenant: null, [member]: unset }),
+      /apiKeys\.static has a key with a member that is undefined: give it a value, or leave it out/, member)
+  }
+  await t.rejects(start({ key: ACME, addresses: unset }, false), /a member that is undefined/)
+  await start({ key: ACME, tenant: null }, false)
 })

@@ -79,15 +79,12 @@ test('members of their own: moments, versions, orders', async (t) => {
   const row = (more: object) => ({ name: 'A', email: 'a@example.org', ...more })
   for (const [more, words] of [
     [{ createdAt: '2020-01-02T00:00:00Z', updatedAt: '2020-01-01T00:00:00Z' }, '/updatedAt range'],
-    ...['2024-02-30', '20240301', '01.03.2024', 1e300, true, null].map((createdAt) =>
-      [{ createdAt }, '/createdAt format'] as const),
-    [{ createdAt: 4e12 }, '/createdAt range'],
-    [{ createdAt: '2020-01-01T00:00:60Z' }, '/createdAt format'],
-    [{ createdAt: '2020-01-01T24:00:00Z' }, '/createdAt format'],
     // PostgreSQL has no year 0, and no text of ours has five digits.
-    [{ createdAt: '0000-12-31T23:59:59Z' }, '/createdAt format'],
-    [{ createdAt: '0001-01-01T00:00:00+00:01' }, '/createdAt format'],
-    [{ createdAt: '9999-12-31T23:59:59-00:01' }, '/createdAt format'],
+    ...[
+      '2024-02-30', '20240301', '01.03.2024', 1e300, true, null, '2020-01-01T00:00:60Z', '2020-01-01T24:00:00Z',
+      '0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01'
+    ].map((createdAt) => [{ createdAt }, '/createdAt format'] as const),
+    [{ createdAt: 4e12 }, '/createdAt range'],
     [{ updatedAt: '2999-01-01T00:00:00Z' }, '/updatedAt range'],
     [{ createdAt: new Date(Date.now() + 3_600_000).toISOString() }, '/createdAt range'],
     [{ id: null }, '/id format'],
