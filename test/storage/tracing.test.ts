@@ -7,17 +7,13 @@ import { generateKey } from '../../lib/api-keys/key-text.ts'
 import { ALL_SCOPES, testApp } from '../helpers/app.ts'
 import { sqliteDriver } from '../helpers/sqlite.ts'
 
+const SILENT = { start () {}, end () {}, asyncStart () {}, asyncEnd () {}, error () {} }
+
 /** Everything that a channel tells until the end of the test, in the form that it has at its end. */
 function listen (t: Test, name: string): Array<Record<string, unknown>> {
   const told: Array<Record<string, unknown>> = []
   const channel = tracingChannel(`fastify-users:${name}`)
-  const subscriber = {
-    start () {},
-    end () {},
-    asyncStart () {},
-    asyncEnd (trace: object) { told.push({ ...trace }) },
-    error () {}
-  }
+  const subscriber = { ...SILENT, asyncEnd: (trace: object) => { told.push({ ...trace }) } }
   channel.subscribe(subscriber)
   t.teardown(() => channel.unsubscribe(subscriber))
   return told
@@ -69,14 +65,13 @@ test('tells in the context of the request: what a listener keeps there is kept i
   const spans = new AsyncLocalStorage<string>()
   const channel = tracingChannel('fastify-users:operation')
   channel.start.bindStore(spans, () => `inside ${spans.getStore()}`)
-  const subscriber = { start () {}, end () {}, asyncStart () {}, asyncEnd () {}, error () {} }
-  channel.subscribe(subscriber)
+  channel.subscribe(SILENT)
   const seen: Array<string | undefined> = []
   const storage = tracingChannel('fastify-users:storage')
-  const listener = { ...subscriber, start: () => { seen.push(spans.getStore()) } }
+  const listener = { ...SILENT, start: () => { seen.push(spans.getStore()) } }
   storage.subscribe(listener)
   t.teardown(() => {
-    channel.unsubscribe(subscriber)
+    channel.unsubscribe(SILENT)
     channel.start.unbindStore(spans)
     storage.unsubscribe(listener)
   })
