@@ -23,6 +23,7 @@ test('members are listed by cursor, users by their group, and a change names its
   for await (const user of whole.iterate({ group: group.id })) walked.push(user.id)
   t.strictSame(walked, [ann.id, ben.id])
   await t.rejects(groups.changeMembers(group.id, { add: ['x'] }), { code: 'validation_failed' })
+  await t.rejects(groups.update(group.id, { name: 'B' }, { ifMatch: 1 }), { code: 'precondition_failed' })
   t.match((await whole.events.list({ subject: group.id })).data[0], { actor: { id: 'desk', type: 'staff' } })
 })
 
