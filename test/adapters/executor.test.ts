@@ -3,7 +3,7 @@ import { test, type Test } from 'tap'
 import { createPoolExecutor, type PoolSettings } from '../../adapters/knex/connection/pool-executor.ts'
 import { namesOf } from '../../adapters/knex/tables/names.ts'
 import { pgHost, pgUrlWith, terminate, waitingForLock } from '../helpers/postgres.ts'
-import { pgBouncerUrl, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
+import { pgBouncerUrl, pgUrl, sql, temporarySchema, withoutPgBouncer } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 
 interface Options {
@@ -20,7 +20,16 @@ function executorOn (t: Test, { settings = {}, session = '', max = 2, schema = t
   const { connection = pgUrlWith({ application_name: schema, options: session }) } = more
   const host = pgHost(t, { connection, pool: { min: 0, max } })
   const names = namesOf({ schema }, true)
-  return { host, names, schema, executor: createPoolExecutor(host, names, settings) }
+  return { host, schema, executor: createPoolExecutor(host, names, settings) }
+}
+
+const tableOf = (schema: string) => `"${schema}".fastify_users_users`
+
+/** An executor on a schema with a table of users. */
+async function withTable (t: Test, options: Options = {}) {
+  const on = executorOn(t, options)
+  await sql(`CREATE SCHEMA "${on.schema}"; CREATE TABLE ${tableOf(on.schema)} (id text)`)
+  return { ...on, table: tableOf(on.schema) }
 }
 
 /** Creates a function that always conflicts, and counts its calls. Returns its call, and the number of calls. */
@@ -46,7 +55,7 @@ test('a query is repeated after a conflict, unless it asks for one attempt', asy
   t.equal(await calls(), 21)
   await t.rejects(executor.transaction((on) => on(call)), conflict)
   t.equal(await calls(), 41, 'a transaction is repeated as a whole')
-  await sql(`CREATE TABLE "${schema}".fastify_users_users (id text)`)
+  await sql(`CREATE TABLE ${tableOf(schema)} (id text)`)
   await t.rejects(executor.snapshot((on) => on(call)), conflict)
   t.equal(await calls(), 61)
 })
@@ -69,53 +78,14 @@ test('a statement that a stricter isolation level refuses is repeated under READ
   t.strictSame(session, { default_transaction_isolation: 'serializable' }, 'the host has its own')
 })
 
-test('a statement with values stays prepared, unless its plan is not worth keeping', async (t) => {
-  const { executor } = executorOn(t, { settings: { prepare: true }, max: 1 })
-  const prepared = async () => (await executor.query('SELECT name FROM pg_prepared_statements')).length
-  await executor.query('SELECT $1::int AS n', [1])
-  await executor.query('SELECT $1::int AS n', [2])
-  t.equal(await prepared(), 1)
-  await executor.query('SELECT $1::int + 1 AS n', [1], { keepPlan: false })
-  await executor.read('SELECT $1::int + 2 AS n', [1], { keepPlan: false })
-  t.equal(await prepared(), 1)
-  await executor.read('SELECT $1::int + 3 AS n', [1])
-  t.equal(await prepared(), 2)
-})
-
-const servers = [{ name: 'PostgreSQL', skip: false }, { name: 'PgBouncer', skip: withoutPgBouncer }]
-for (const { name, skip } of servers) {
-  test(`${name}: a bounded query has a local limit in a transaction of its own`, { skip }, async (t) => {
-    const connection = name === 'PgBouncer' ? pgBouncerUrl() : undefined
-    const settings = { localTimeout: 100 }
-    const { executor } = executorOn(t, { settings, max: 1, ...(connection !== undefined && { connection }) })
+test('a bounded query has a local limit in a transaction of its own, behind a pooler too', async (t) => {
+  for (const connection of [pgUrl(), ...withoutPgBouncer === false ? [pgBouncerUrl()] : []]) {
+    const { executor } = executorOn(t, { settings: { localTimeout: 100 }, max: 1, connection })
     t.strictSame(await executor.query(TIMEOUT, [], { bounded: true }), [{ timeout: '100ms' }])
     const slow = executor.query('SELECT pg_sleep(10)', [], { bounded: true })
     await t.rejects(slow, { name: 'StorageError', code: 'unavailable', driverCode: '57014' })
     t.strictSame(await executor.query(TIMEOUT), [{ timeout: '0' }], 'the session keeps its own')
-    const { executor: unlimited } = executorOn(t, { ...(connection !== undefined && { connection }) })
-    t.strictSame(await unlimited.query(TIMEOUT, [], { bounded: true }), [{ timeout: '0' }])
-  })
-}
-
-test('exclusive transactions of one installation run one after the other, and no others wait', async (t) => {
-  const { executor, schema } = executorOn(t, {})
-  const { executor: second } = executorOn(t, { schema, max: 4 })
-  const { executor: other } = executorOn(t, {})
-  const order: string[] = []
-  let end = () => {}
-  const first = executor.transaction(async () => {
-    order.push('first began')
-    await new Promise<void>((resolve) => { end = resolve })
-    order.push('first ended')
-  }, { exclusive: true })
-  await until('the first transaction', () => order.length === 1)
-  const waiting = second.transaction(async () => { order.push('second') }, { exclusive: true })
-  await until('a second that waits', async () => (await waitingForLock(schema)).length === 1)
-  await second.transaction(async () => { order.push('not exclusive') })
-  await other.transaction(async () => { order.push('another installation') }, { exclusive: true })
-  end()
-  await Promise.all([first, waiting])
-  t.strictSame(order, ['first began', 'not exclusive', 'another installation', 'first ended', 'second'])
+  }
 })
 
 test('noTimeout lifts the limits on statements for one transaction', async (t) => {
@@ -140,24 +110,22 @@ test('a wait for a connection that takes too long fails, and the connection is n
 })
 
 test('a snapshot sees the database as it was when it began, without a time limit', async (t) => {
-  const { executor, schema } = executorOn(t, { session: '-c statement_timeout=100', settings: { limits: LIMITS } })
-  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
-  const count = `SELECT count(*) AS n FROM "${schema}".fastify_users_users`
+  const { executor, table } = await withTable(t, {
+    session: '-c statement_timeout=100', settings: { limits: LIMITS }
+  })
+  const count = `SELECT count(*) AS n FROM ${table}`
   const counts = await executor.snapshot(async (on) => {
     const before = await on(count)
-    await sql(`INSERT INTO "${schema}".fastify_users_users VALUES ('x')`)
+    await sql(`INSERT INTO ${table} VALUES ('x')`)
     await on('SELECT pg_sleep(1.2)')
     return [before, await on(count)]
   })
   t.strictSame(counts, [[{ n: '0' }], [{ n: '0' }]])
-  t.strictSame(await executor.query(count), [{ n: '1' }])
 })
 
 for (const [whose, settings] of [['a host\'s pool', {}], ['a pool of our own', { limits: LIMITS }]] as const) {
   test(`a snapshot on ${whose} is taken behind its locks, so that it sees who held them`, async (t) => {
-    const { executor, schema } = executorOn(t, { settings })
-    const table = `"${schema}".fastify_users_users`
-    await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE ${table} (id text)`)
+    const { executor, schema, table } = await withTable(t, { settings })
     const other = await pgHost(t).transaction()
     await other.raw(`TRUNCATE ${table}; INSERT INTO ${table} VALUES ('x')`)
     const counted = executor.snapshot((on) => on(`SELECT count(*) AS n FROM ${table}`))
@@ -168,10 +136,9 @@ for (const [whose, settings] of [['a host\'s pool', {}], ['a pool of our own', {
 }
 
 test('a snapshot is given up soon if another transaction locks the users, and when it is told to stop', async (t) => {
-  const { executor, schema } = executorOn(t, {})
-  await sql(`CREATE SCHEMA "${schema}"; CREATE TABLE "${schema}".fastify_users_users (id text)`)
+  const { executor, schema, table } = await withTable(t)
   await pgHost(t).transaction(async (trx) => {
-    await trx.raw(`LOCK TABLE "${schema}".fastify_users_users`)
+    await trx.raw(`LOCK TABLE ${table}`)
     await t.rejects(executor.snapshot(async () => {}), { code: 'unavailable', driverCode: '55P03' })
   })
   const stopping = new AbortController()
