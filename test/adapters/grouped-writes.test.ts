@@ -6,7 +6,7 @@ import type { Storage } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { USER_COLUMN_LIST } from '../helpers/plain-users.ts'
 import { connectPg, pgUrlWith, waitingForLock } from '../helpers/postgres.ts'
-import { eventOf, everyone, idOf, keysOf, rename, userOf } from '../helpers/records.ts'
+import { eventOf, everyone, idOf, rename, userOf } from '../helpers/records.ts'
 import { stores, temporarySchema } from '../helpers/stores.ts'
 import { until } from '../helpers/until.ts'
 import { addUser, changeUser, wholeLog } from '../helpers/writes.ts'
@@ -57,23 +57,23 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
   })
 }
 
-/** A storage with 60 users, and a transaction of another connection on its tables. */
+/** A storage, and a transaction of another connection on its tables. */
 async function besideTransaction (t: Test) {
   const schema = temporarySchema(t)
   // On a slow machine no wait must end before the other transaction.
   const connection = pgUrlWith({ application_name: schema })
   const storage = await migrated(t, postgres({ connection, schema, statementTimeoutMs: 60_000 }))
-  await Promise.all(numbers(60).map((n) => addUser(storage, userOf(n))))
   const other = await connectPg(t)
   await other.query(`SET search_path = "${schema}"; BEGIN`)
   const waiting = (statements: number) => until(`${statements} statements that wait for a lock`,
     async () => (await waitingForLock(schema)).length >= statements)
-  return { schema, storage, other, waiting }
+  return { storage, other, waiting }
 }
 
 test('a user that another transaction has locked keeps no other update waiting', async (t) => {
   const { storage, other, waiting } = await besideTransaction(t)
   const ids = [3, 20].map((n) => idOf('usr', n))
+  await Promise.all(numbers(60).map((n) => addUser(storage, userOf(n))))
   await other.query('SELECT 1 FROM fastify_users_users WHERE id = ANY($1) FOR UPDATE', [ids])
   const update = (n: number, name: string) =>
     changeUser(storage, idOf('usr', n), rename(name), { updatedAt: LATER })
@@ -88,11 +88,8 @@ test('a user that another transaction has locked keeps no other update waiting',
   // Now the locked ones are in a group with others.
   const again = [0, 3, 1, 20, 2].map((n) => update(n, 'again'))
   await Promise.all([0, 2, 4].map((n) => again[n]))
-  const users = await Promise.all([0, 1, 2].map((n) => storage.users.find(idOf('usr', n))))
-  t.strictSame(users.map((user) => user?.name), ['again', 'again', 'again'])
   await other.query('COMMIT')
-  t.strictSame((await Promise.all(locked)).map((each) => each.changed), [true, true])
-  t.strictSame((await Promise.all(again)).map((each) => each.user.name), numbers(5).map(() => 'again'))
+  t.ok((await Promise.all([...locked, ...again])).every(({ changed }) => changed))
 })
 
 for (const end of ['COMMIT', 'ROLLBACK']) {
@@ -115,6 +112,7 @@ for (const end of ['COMMIT', 'ROLLBACK']) {
 
 test('a creation never appears in a list before an older one of its process that is still running', async (t) => {
   const { storage, other } = await besideTransaction(t)
+  await addUser(storage, userOf(59))
   // The rows of slow users are not written until the gate is open. That is no wait for a lock.
   await other.query(`CREATE TABLE gate ();
     CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$ BEGIN
@@ -124,8 +122,7 @@ test('a creation never appears in a list before an older one of its process that
     CREATE TRIGGER slowly BEFORE INSERT ON fastify_users_users
       FOR EACH ROW WHEN (NEW.name = 'slow') EXECUTE FUNCTION slowly();
     COMMIT`)
-  const create = (n: number, name: string) =>
-    addUser(storage, userOf(n, { name }), { keys: keysOf(userOf(n)) })
+  const create = (n: number, name: string) => addUser(storage, userOf(n, { name }))
   const older = [create(101, 'slow'), create(102, 'slow')]
   await until('a slow creation', async () => (await other.query(
     "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%' || current_schema || '%'"
