@@ -1,29 +1,20 @@
 // Stores on a Knex instance of the host's, with settings of its own, pass the conformance kit, in transactions too.
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import knex, { type Knex } from 'knex'
+import type { Knex } from 'knex'
 import { test, type Test } from 'tap'
-import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
-import type { Storage } from '../../lib/storage/storage.ts'
 import { EACH_WAY } from '../helpers/each-kind.ts'
-import { type CreateFor, isOfTransactions, openedForKit, runDuties, runKit, transactionsOf } from '../helpers/kit.ts'
+import { type CreateFor, isOfTransactions, mappers, onHosts, runDuties, runKit } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
+import { pgHost } from '../helpers/postgres.ts'
 import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { poorConnection, poorDatabaseUrl, poorSchema } from '../helpers/poor-postgres.ts'
-import { copiedFiles, type Places, recycledSchemas } from '../helpers/recycled.ts'
+import { copiedFiles, recycledSchemas } from '../helpers/recycled.ts'
 import { pgBouncerUrl, pgUrl, pooled, temporarySchema } from '../helpers/stores.ts'
-
-// Like Knex's snake-case mappers: they change every identifier in a query, and every row of an answer.
-const mappers = {
-  wrapIdentifier: (value: string, original: (value: string) => string) => original(value.toUpperCase()),
-  postProcessResponse: () => { throw new Error('the host processes our rows') }
-}
 
 interface Host {
   name: string
-  /** Where its stores are: files or schemas that are used again. */
-  places: (t: Test) => Places
-  make: (place: string) => Promise<{ host: Knex, options: KnexStorageOptions }>
+  create: (t: Test) => CreateFor
   skip: string | false
   /** Which of the duties about transactions run before the night. */
   has: (duty: string) => boolean
@@ -37,84 +28,55 @@ const withWrites = (duty: string) =>
 // Where only how a connection is lent differs.
 const ofEachWay = (duty: string) => EACH_WAY.includes(duty)
 
-/** A host's store that closes the host with it, to make tables that are used again. */
-async function storeOf (make: Host['make'], place: string): Promise<Storage> {
-  const { host, options } = await make(place)
-  const storage = await openedForKit(knexStorage(host, options))
-  return { ...storage, close: async () => { await storage.close(); await host.destroy() } }
-}
-
-const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => {
-  const make: Host['make'] = async (filename) => {
+const sqliteHosts = sqliteDrivers.map(({ driver, skip }): Host => ({
+  name: `${driver} with mappers`,
+  create: (t) => onHosts(async (filename) => {
     await mkdir(dirname(filename), { recursive: true })
     const host = sqliteHost(filename, { driver, asyncStackTraces: true, ...mappers })
     // On its one connection, so that no write waits for the disk. The mappers refuse the rows of any answer.
     await host.raw('PRAGMA synchronous = OFF').catch(() => {})
     return { host, options: { tablePrefix: 'people_' } }
-  }
-  return {
-    name: `${driver} with mappers`,
-    places: (t) => copiedFiles(t, (filename) => storeOf(make, filename)),
-    make,
-    skip,
-    has: driver === sqliteDriver ? withoutRepetitions : ofEachWay
-  }
-})
+  }, (at) => copiedFiles(t, at)),
+  skip,
+  has: driver === sqliteDriver ? withoutRepetitions : ofEachWay
+}))
 
 const SESSION = '-c default_transaction_isolation=serializable -c timezone=Asia/Kathmandu -c datestyle=German'
 
-const onServer = (connect: () => Promise<Knex>) => {
-  const make: Host['make'] = async (schema) => ({ host: await connect(), options: { schema } })
-  const at = (schema: string) => storeOf(make, schema)
-  return {
-    make,
-    places: (t: Test) => recycledSchemas(t, at, { url: pgUrl, newSchema: () => temporarySchema(t) }),
-    poorPlaces: (t: Test) => recycledSchemas(t, at, { url: poorDatabaseUrl, newSchema: () => poorSchema(t) })
-  }
-}
-const pgHost = (config: Knex.Config): Knex => knex({ client: 'pg', pool: { min: 0, max: 8 }, ...config })
-
-const withMappers = onServer(async () => pgHost({
-  connection: { connectionString: pgUrl(), options: SESSION },
-  ...mappers
-}))
-const throughPgBouncer = onServer(async () => pgHost({ connection: pgBouncerUrl() }))
-const poor = onServer(async () => pgHost({ connection: await poorConnection() }))
+/** Stores in schemas of the suite's server, or of the poor database. */
+const onServer = (config: () => Knex.Config | Promise<Knex.Config>, isPoor = false) => (t: Test): CreateFor =>
+  onHosts(
+    async (schema) => ({ host: pgHost(t, { pool: { min: 0, max: 8 }, ...await config() }), options: { schema } }),
+    (at) => recycledSchemas(t, at, isPoor
+      ? { url: poorDatabaseUrl, newSchema: () => poorSchema(t) }
+      : { url: pgUrl, newSchema: () => temporarySchema(t) }))
 
 const hosts: Host[] = [
   ...sqliteHosts,
   {
     name: 'pg with mappers, another isolation level, time zone and date style',
-    ...withMappers,
+    create: onServer(() => ({ connection: { connectionString: pgUrl(), options: SESSION }, ...mappers })),
     skip: false,
     has: withWrites
   },
-  { name: 'pg through PgBouncer', ...throughPgBouncer, skip: pooled.skip, has: ofEachWay },
+  {
+    name: 'pg through PgBouncer',
+    create: onServer(() => ({ connection: pgBouncerUrl() })),
+    skip: pooled.skip,
+    has: ofEachWay
+  },
   {
     name: 'pg on a server that can do little',
-    make: poor.make,
-    places: poor.poorPlaces,
+    create: onServer(async () => ({ connection: await poorConnection() }), true),
     skip: from('ci'),
     has: withoutRepetitions
   }
 ]
 
-// Nightly every duty on each, though the statements of the drivers are the same.
-const isNightly = from('nightly') === false
-
-for (const { name, places, make, skip, has } of hosts) {
+for (const { name, create, skip, has } of hosts) {
   test(`a Knex instance of the host: ${name}`, { skip }, async (t) => {
-    const taken = places(t)
-    const create: CreateFor = async (isNew) => {
-      const place = await taken.take(isNew)
-      const { host, options } = await make(place)
-      const destroy = async () => {
-        await host.destroy()
-        await taken.giveBack(place)
-      }
-      return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy }
-    }
-    if (isNightly) runKit(t, create, { transactions: true })
-    else runDuties(t, create, (duty) => isOfTransactions(duty) && has(duty))
+    // Nightly every duty on each, though the statements of the drivers are the same.
+    if (from('nightly') === false) runKit(t, create(t), { transactions: true })
+    else runDuties(t, create(t), (duty) => isOfTransactions(duty) && has(duty))
   })
 }

@@ -1,42 +1,26 @@
 // Reads on standbys of a real PostgreSQL: what goes there, what a token promises, and when a standby is left alone.
 import Fastify from 'fastify'
-import { test, type Test } from 'tap'
+import { test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import { createReadiness } from '../../examples/standalone/readiness.ts'
 import users from '../../lib/index.ts'
 import { inject, testApp } from '../helpers/app.ts'
 import {
-  caughtUp, countCalls, openReplicated, pauseReplay, type Replicated, replicatedStorage, resumeReplay, tokenOf
+  ada, caughtUp, countCalls, openApp, openBehind, openReplicated, replicatedStorage, resumeReplay, tokenOf
 } from '../helpers/replication.ts'
 import { until } from '../helpers/until.ts'
 
 const POSITION = /^[0-9A-F]+\/[0-9A-F]+$/
-const ada = { name: 'Ada', email: 'ada@example.org' }
-
-/** A server whose storage has a standby that is right. */
-async function openApp (t: Test, servers: Replicated, schema: string, options = {}) {
-  const { storage, reported, reports } = await replicatedStorage(servers, { schema, replicaWaitMs: 0, ...options })
-  const app = await testApp(t, { storage, eventLog: true })
-  await reported(null)
-  return { ...app, storage, reported, reports }
-}
 
 test('reads on a standby', async (t) => {
   const servers = await openReplicated(t, 1)
-  const [standby] = servers.standbys
-  if (standby === undefined) throw new Error('there is no standby')
+  const { standby } = servers
 
   await t.test('serves lists, look-ups and exports, and nothing else', async (t) => {
-    const counts = countCalls(t)
-    const { app, call } = await openApp(t, servers, 'served')
-    const user = (await call('POST', '/users', { payload: ada })).json()
-    await caughtUp(servers, standby)
-    await pauseReplay(standby)
-    t.teardown(() => resumeReplay(standby))
-    await call('PATCH', `/users/${user.id}`, { payload: { name: 'Ada Lovelace' } })
+    const { app, call, user, get } = await openBehind(t, servers, 'served')
     await call('POST', '/users', { payload: { ...ada, email: 'ada2@example.org' } })
-    counts.clear()
-    t.equal((await call('GET', `/users/${user.id}`)).json().name, 'Ada')
+    const counts = countCalls(t)
+    t.equal((await get()).json().name, 'Ada')
     t.strictSame((await call('GET', '/users')).json(), { data: [user], meta: { page: 1, limit: 20, total: 1 } })
     t.equal((await call('GET', '/users?q=ad')).json().meta.total, 1)
     t.strictSame((await call('GET', '/users?email=ada2@example.org')).json().data, [])
@@ -45,52 +29,44 @@ test('reads on a standby', async (t) => {
     t.strictSame(Object.fromEntries([...counts].filter(([method]) => /\.(find|list|walk)$/.test(method))), {
       'standbys.find': 2, 'standbys.list': 3, 'standbys.walk': 1
     })
-    t.equal((await call('GET', `/users/${user.id}/events`)).json().meta.total, 2)
     t.equal((await call('GET', '/events?type=user.*')).json().data.length, 3)
     t.equal((await app.users.get(user.id)).name, 'Ada Lovelace', 'in process it is what is stored now')
     t.equal((await app.users.get(user.id, { standby: true })).name, 'Ada', 'unless it is asked for')
     t.equal((await app.users.list({}, { standby: true })).meta.total, 1)
-    const names = async (options: object) => {
+    for (const [options, names] of [
+      [{ standby: true }, ['Ada']], [{ standby: true, snapshot: true }, ['Ada']],
+      [{ snapshot: true }, ['Ada Lovelace', 'Ada']]
+    ] as const) {
       const found: string[] = []
       for await (const { name } of app.users.iterate({}, options)) found.push(name)
-      return found
+      t.strictSame(found, names)
     }
-    t.strictSame(await names({ standby: true }), ['Ada'])
-    t.strictSame(await names({ standby: true, snapshot: true }), ['Ada'])
-    t.strictSame(await names({ snapshot: true }), ['Ada Lovelace', 'Ada'])
     const wrong = { code: 'validation_failed', errors: [{ parameter: 'standby', code: 'type' }] }
     await t.rejects(app.users.get(user.id, Object({ standby: 1 })), wrong)
   })
 
   await t.test('gives a token with writes, and reads nothing older than it', async (t) => {
-    const { call } = await openApp(t, servers, 'tokens', { replicaWaitMs: 100 })
-    const created = await call('POST', '/users', { payload: ada })
-    const { id } = created.json()
+    const { call, path, created, changed, get } = await openBehind(t, servers, 'tokens', { replicaWaitMs: 100 })
     t.match(tokenOf(created), POSITION)
-    await caughtUp(servers, standby)
-    await pauseReplay(standby)
-    t.teardown(() => resumeReplay(standby))
-    const changed = await call('PATCH', `/users/${id}`, { payload: { name: 'Ada Lovelace' } })
     const headers = { 'consistency-token': tokenOf(changed) }
-    const read = await call('GET', `/users/${id}`, { headers })
+    const read = await get(headers)
     t.equal(read.json().name, 'Ada Lovelace')
     t.match(tokenOf(read), POSITION)
     t.equal((await call('GET', '/users?email=ada@example.org', { headers })).json().data[0].name, 'Ada Lovelace')
     t.match((await call('GET', '/users/export', { headers })).body, /"Ada Lovelace"/)
-    const before = { 'consistency-token': tokenOf(created) }
-    t.equal((await call('GET', `/users/${id}`, { headers: before })).json().name, 'Ada', 'an older token')
+    t.equal((await get({ 'consistency-token': tokenOf(created) })).json().name, 'Ada', 'an older token')
     for (const token of ['primary', '', 'FFFFFFFF/FFFFFFFF', `${tokenOf(created)}, ${tokenOf(created)}`]) {
-      const other = await call('GET', `/users/${id}`, { headers: { 'consistency-token': token } })
+      const other = await get({ 'consistency-token': token })
       t.equal(other.json().name, 'Ada Lovelace', 'no position that is reached: the primary')
       t.match(tokenOf(other), POSITION)
     }
-    t.equal((await call('GET', `/users/${id}`)).headers['consistency-token'], undefined, 'none was sent')
+    t.equal((await get()).headers['consistency-token'], undefined, 'none was sent')
     const taken = await call('POST', '/users', { payload: ada })
     t.equal(taken.statusCode, 409)
     t.match(tokenOf(taken), POSITION, 'a refusal tells what is stored')
     t.equal((await call('POST', '/users', { payload: {} })).headers['consistency-token'], undefined)
-    const gone = await call('DELETE', `/users/${id}`)
-    const missing = await call('GET', `/users/${id}`, { headers: { 'consistency-token': tokenOf(gone) } })
+    const gone = await call('DELETE', path)
+    const missing = await get({ 'consistency-token': tokenOf(gone) })
     t.equal(missing.statusCode, 404)
     t.match(tokenOf(missing), POSITION)
     const events = await call('GET', '/events', { headers })
@@ -100,13 +76,9 @@ test('reads on a standby', async (t) => {
   })
 
   await t.test('waits for a standby that comes up to the token', async (t) => {
-    const { call } = await openApp(t, servers, 'waits', { replicaWaitMs: 5000 })
-    const { id } = (await call('POST', '/users', { payload: ada })).json()
-    await caughtUp(servers, standby)
-    await pauseReplay(standby)
-    const token = tokenOf(await call('PATCH', `/users/${id}`, { payload: { name: 'Ada Lovelace' } }))
+    const { changed, get } = await openBehind(t, servers, 'waits', { replicaWaitMs: 5000 })
     const counts = countCalls(t)
-    const read = call('GET', `/users/${id}`, { headers: { 'consistency-token': token } })
+    const read = get({ 'consistency-token': tokenOf(changed) })
     await resumeReplay(standby)
     t.equal((await read).json().name, 'Ada Lovelace')
     t.equal(counts.get('standbys.find'), 1)
@@ -114,20 +86,14 @@ test('reads on a standby', async (t) => {
   })
 
   await t.test('does not answer a client that names a later version', async (t) => {
-    const { call } = await openApp(t, servers, 'versions')
-    const { id } = (await call('POST', '/users', { payload: ada })).json()
-    await caughtUp(servers, standby)
-    await pauseReplay(standby)
-    t.teardown(() => resumeReplay(standby))
-    await call('PATCH', `/users/${id}`, { payload: { name: 'Ada Lovelace' } })
-    const get = async (headers: Record<string, string>) => {
-      const { statusCode, headers: { etag } } = await call('GET', `/users/${id}`, { headers })
-      return [statusCode, etag]
+    const { call, get } = await openBehind(t, servers, 'versions')
+    for (const [headers, status, etag] of [
+      [{ 'if-none-match': '"1"' }, 304, '"1"'], [{ 'if-none-match': '"2"' }, 304, '"2"'],
+      [{ 'if-none-match': '"1", W/"2"' }, 304, '"2"'], [{ 'if-match': '"2"' }, 200, '"2"']
+    ] as const) {
+      const answer = await get(headers)
+      t.strictSame([answer.statusCode, answer.headers.etag], [status, etag], JSON.stringify(headers))
     }
-    t.strictSame(await get({ 'if-none-match': '"1"' }), [304, '"1"'])
-    t.strictSame(await get({ 'if-none-match': '"2"' }), [304, '"2"'])
-    t.strictSame(await get({ 'if-none-match': '"1", W/"2"' }), [304, '"2"'])
-    t.strictSame(await get({ 'if-match': '"2"' }), [200, '"2"'])
     const other = (await call('POST', '/users', { payload: { ...ada, email: 'ada2@example.org' } })).json()
     t.strictSame((await call('GET', `/users/${other.id}`)).json(), other, 'who is not there yet')
   })
@@ -156,17 +122,13 @@ test('reads on a standby', async (t) => {
   })
 
   await t.test('leaves a standby alone that is too far behind, and reads it again', async (t) => {
-    const { call, reported } = await openApp(t, servers, 'behind', { replicaMaxLagMs: 1000 })
-    const { id } = (await call('POST', '/users', { payload: ada })).json()
-    await caughtUp(servers, standby)
-    await pauseReplay(standby)
-    await call('PATCH', `/users/${id}`, { payload: { name: 'Ada Lovelace' } })
+    const { reported, get } = await openBehind(t, servers, 'behind', { replicaMaxLagMs: 1000 })
     await reported(/^it is too far behind$/)
-    t.equal((await call('GET', `/users/${id}`)).json().name, 'Ada Lovelace')
+    t.equal((await get()).json().name, 'Ada Lovelace')
     await resumeReplay(standby)
     await reported(null)
     const counts = countCalls(t)
-    t.equal((await call('GET', `/users/${id}`)).json().name, 'Ada Lovelace')
+    t.equal((await get()).json().name, 'Ada Lovelace')
     t.equal(counts.get('standbys.find'), 1)
   })
 

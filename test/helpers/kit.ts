@@ -1,12 +1,14 @@
 // What tests of the conformance kit, and of stores by it, share. The number of duties is derived from the kit itself.
 import type { Knex } from 'knex'
 import type { Test } from 'tap'
+import { knexStorage, type KnexStorageOptions } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import {
   type HostTransaction, type Isolation, testStorage, type TestStorageOptions
 } from '../../adapters/testing/index.ts'
 import { NEEDS } from '../../adapters/testing/subjects.ts'
 import type { Storage } from '../../lib/storage/storage.ts'
+import type { Places } from './recycled.ts'
 
 type Create = TestStorageOptions['create']
 
@@ -122,4 +124,32 @@ export function transactionsOf (host: Knex): (isolation?: Isolation) => Promise<
   return async (isolation) => of(await (isolation === undefined || !isPostgres
     ? host.transaction()
     : host.transaction({ isolationLevel: isolation })))
+}
+
+/** Knex settings like its snake-case mappers: they change every identifier in a query, and every row of an answer. */
+export const mappers = {
+  wrapIdentifier: (value: string, original: (value: string) => string) => original(value.toUpperCase()),
+  postProcessResponse: () => { throw new Error('the host processes our rows') }
+}
+
+interface OnHost { host: Knex, options?: KnexStorageOptions }
+
+/** Makes stores on Knex instances of a host's. `placesFor` gets a function that makes the tables at a place. */
+export function onHosts (
+  make: (place: string) => OnHost | Promise<OnHost>, placesFor: (at: (place: string) => Promise<Storage>) => Places
+): CreateFor {
+  const places = placesFor(async (place) => {
+    const { host, options } = await make(place)
+    const storage = await openedForKit(knexStorage(host, options))
+    return { ...storage, close: async () => { await storage.close(); await host.destroy() } }
+  })
+  return async (isNew) => {
+    const place = await places.take(isNew)
+    const { host, options } = await make(place)
+    const destroy = async () => {
+      await host.destroy()
+      await places.giveBack(place)
+    }
+    return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy }
+  }
 }

@@ -1,15 +1,16 @@
 // Settings that a host may have on its connections change nothing of what a store answers, or it says at the start that
 // it can't work with them.
-import { test, type Test } from 'tap'
+import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { mariadb } from '../../adapters/mariadb.ts'
 import { testApp } from '../helpers/app.ts'
 import { EACH_WAY } from '../helpers/each-kind.ts'
-import { type CreateFor, isOfTransactions, openedForKit, runDuties, transactionsOf } from '../helpers/kit.ts'
+import { isOfTransactions, onHosts, runDuties } from '../helpers/kit.ts'
 import { from } from '../helpers/level.ts'
 import {
   mariadbHost, mariadbSql, mariadbUrl, recycledDatabases, temporaryDatabase, withoutMariadb
 } from '../helpers/mariadb.ts'
+import { migrated } from '../helpers/migrated.ts'
 
 /** A host whose connections begin with statements. */
 interface Connection { query (sql: string, done: (error: unknown) => void): void }
@@ -55,20 +56,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
 
 for (const [name, statements] of Object.entries(harmless)) {
   test(`${name}: ${statements.length} settings`, { skip: from('ci') || withoutMariadb }, async (t) => {
-    const places = recycledDatabases(t, async (database) => {
-      const host = hostWith(database, statements)
-      const storage = await openedForKit(knexStorage(host))
-      return { ...storage, close: async () => { await storage.close(); await host.destroy() } }
-    })
-    const create: CreateFor = async (isNew) => {
-      const place = await places.take(isNew)
-      const host = hostWith(place, statements)
-      const destroy = async () => {
-        await host.destroy()
-        await places.giveBack(place)
-      }
-      return { storage: knexStorage(host), begin: transactionsOf(host), destroy }
-    }
+    const create = onHosts((place) => ({ host: hostWith(place, statements) }), (at) => recycledDatabases(t, at))
     const isAll = from('nightly') === false
     runDuties(t, create, (duty) => (isAll && !isOfTransactions(duty)) || EACH_WAY.includes(duty))
   })
@@ -90,12 +78,6 @@ const unfit: ReadonlyArray<[statement: string, message: RegExp]> = [
   [set('completion_type', '1'), /^completion_type is set/]
 ]
 
-async function refusal (t: Test, database: string, statement: string): Promise<string> {
-  const host = hostWith(database, [statement])
-  t.teardown(() => host.destroy())
-  return knexStorage(host).open().then(() => 'opened', ({ code, message }) => `${code}: ${message}`)
-}
-
 test('what is refused is told in any language of the server', { skip: from('ci') || withoutMariadb }, async (t) => {
   const database = await temporaryDatabase(t)
   const person = { name: 'Ann', email: 'ann@example.org' }
@@ -110,22 +92,18 @@ test('what is refused is told in any language of the server', { skip: from('ci')
 
 test('what a store can’t work with', { skip: from('ci') || withoutMariadb }, async (t) => {
   const database = await temporaryDatabase(t)
-  const own = mariadb({ connection: mariadbUrl(database) })
-  t.teardown(() => own.close())
-  await own.open({ migrate: true })
+  await migrated(t, mariadb({ connection: mariadbUrl(database) }))
   for (const [statement, message] of unfit) {
-    const said = await refusal(t, database, statement)
-    t.ok(said.startsWith('fault: '), said)
-    t.match(said.slice('fault: '.length), message)
+    const host = hostWith(database, [statement])
+    t.teardown(() => host.destroy())
+    await t.rejects(knexStorage(host).open(), { code: 'fault', message })
   }
   // Sessions of our own have none of it, whatever the server's defaults are.
   const defaults = ["sql_mode = ''", 'foreign_key_checks = 0', 'sql_safe_updates = 1', 'completion_type = 1']
-  const before = await mariadbSql([
-    'SELECT @@global.sql_mode AS sql_mode, @@global.foreign_key_checks AS foreign_key_checks, ' +
-    '@@global.sql_safe_updates AS sql_safe_updates, @@global.completion_type AS completion_type'
-  ])
-  t.teardown(() => mariadbSql(Object.entries(before[0] ?? {}).map(([name, value]) => `SET GLOBAL ${name} = '${value}'`)
-    .map((each) => each.replace(/'(\d)'$/, '$1'))))
+  const names = defaults.map((each) => each.split(' ')[0])
+  const [before = {}] = await mariadbSql([`SELECT ${names.map((name) => `@@global.${name} AS ${name}`).join(', ')}`])
+  t.teardown(() => mariadbSql(Object.entries(before).map(([name, value]) =>
+    `SET GLOBAL ${name} = ${typeof value === 'number' ? value : `'${value}'`}`)))
   await mariadbSql(defaults.map((each) => `SET GLOBAL ${each}`))
   const fresh = mariadb({ connection: mariadbUrl(database) })
   t.teardown(() => fresh.close())
