@@ -6,12 +6,10 @@ import { LATEST } from '../../adapters/knex/schema/migrations.ts'
 import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { databases } from '../helpers/cli.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { limitedConnection, pgHost } from '../helpers/postgres.ts'
 import { everyone, userOf } from '../helpers/records.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
-import { addUser } from '../helpers/writes.ts'
 
 const page = { order: 'asc', limit: 10, from: { offset: 0 } } as const
 const LONG_NAME = 'a_very_long_name_of_a_field_that_goes_on_and_on_to_63_characters'.slice(0, 63)
@@ -44,15 +42,11 @@ test('indexes of fields come with a migration, go with a rollback, and leave nei
 })
 
 test('a field whose name could change the SQL is refused', async (t) => {
-  const filename = join(await temporaryDirectory(t), 'users.db')
-  const storages = [sqlite({ filename }), postgres({ connection: pgUrl(), schema: temporarySchema(t) })]
-  for (const storage of storages) {
-    await migrated(t, storage)
-    const filtering = async () => { await storage.users.list({ ...everyone, fields: { "a'": 1 } }, page) }
-    await t.rejects(filtering, { name: 'TypeError' })
-    await t.rejects(storage.open({ migrate: true, filterable: ['a"; DROP'] }), { name: 'TypeError' })
-    await t.rejects(storage.open({ filterable: ["a'"] }), { name: 'TypeError' })
-  }
+  const storage = await migrated(t, sqlite({ filename: join(await temporaryDirectory(t), 'users.db') }))
+  const filtering = async () => { await storage.users.list({ ...everyone, fields: { "a'": 1 } }, page) }
+  await t.rejects(filtering, { name: 'TypeError' })
+  await t.rejects(storage.open({ migrate: true, filterable: ['a"; DROP'] }), { name: 'TypeError' })
+  await t.rejects(storage.open({ filterable: ["a'"] }), { name: 'TypeError' })
 })
 
 test('two installations on one search path have indexes of their own', async (t) => {
@@ -67,20 +61,6 @@ test('two installations on one search path have indexes of their own', async (t)
   await front.open({ migrate: true, ...requirements })
   await t.resolves(behind.open(requirements))
   await t.resolves(front.open(requirements))
-})
-
-test('plain SQL can put nothing but an object into the column', async (t) => {
-  for (const { create } of databases) {
-    const { open, execute } = await create(t)
-    const storage = await migrated(t, open(), { filterable: ['plan'] })
-    await addUser(storage, userOf(1))
-    const set = async (text: string) => { await execute(`UPDATE @fastify_users_users SET fields = '${text}'`) }
-    for (const wrong of ['"abc"', '[]', '5', 'null', '', '{']) await t.rejects(set(wrong), { name: /rror/ }, wrong)
-    await set('{ "plan" : "pro" }')
-    const { items } = await storage.users.list({ ...everyone, fields: { plan: 'pro' } }, page)
-    t.strictSame(items.map(({ fields }) => fields), [{ plan: 'pro' }])
-    t.strictSame((await storage.users.find(userOf(1).id))?.fields, { plan: 'pro' })
-  }
 })
 
 test('lists of many different filters leave nothing behind on the connection', async (t) => {

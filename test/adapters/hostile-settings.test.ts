@@ -88,47 +88,32 @@ test('PostgreSQL: a store answers the same under any setting', { jobs: 4 }, asyn
 })
 
 /** Settings of PostgreSQL with which a store can't work, and what migrate() and check() say. */
-const unfit: ReadonlyArray<readonly [name: string, value: string, refusal: { code: string, message: string }]> = [
-  ['default_transaction_read_only', 'on', {
-    code: 'unavailable',
-    message: 'the database accepts no writes: default_transaction_read_only is on for it, the role or the connection'
-  }],
-  ['client_encoding', 'LATIN1', {
-    code: 'fault',
-    message: 'client_encoding is LATIN1 on the connection, so names would be altered when stored: leave it at UTF8'
-  }],
-  ['search_path', 'public, pg_catalog', {
-    code: 'fault',
-    message: 'the search path is public, pg_catalog, so operators of other schemas precede those of PostgreSQL: ' +
-      'remove pg_catalog from it, or name it first'
-  }],
-  ['TimeZone', '<z>5', {
-    code: 'fault',
-    message: 'the time zone of the connection is <Z>5, in which Z does not mean UTC: set another one'
-  }],
-  ['session_replication_role', 'replica', {
-    code: 'fault',
-    message: 'session_replication_role is replica on the connection, so the triggers that count users do not run: ' +
-      'leave it at origin'
-  }],
-  ['exit_on_error', 'on', {
-    code: 'fault',
-    message: 'exit_on_error is on for the connection, so a refused write would close the connection: set it to off'
-  }]
+const unfit: ReadonlyArray<readonly [name: string, value: string, message: string, code?: string]> = [
+  ['default_transaction_read_only', 'on', 'the database accepts no writes: default_transaction_read_only is on for ' +
+    'it, the role or the connection', 'unavailable'],
+  ['client_encoding', 'LATIN1', 'client_encoding is LATIN1 on the connection, so names would be altered when stored: ' +
+    'leave it at UTF8'],
+  ['search_path', 'public, pg_catalog', 'the search path is public, pg_catalog, so operators of other schemas ' +
+    'precede those of PostgreSQL: remove pg_catalog from it, or name it first'],
+  ['TimeZone', '<z>5', 'the time zone of the connection is <Z>5, in which Z does not mean UTC: set another one'],
+  ['session_replication_role', 'replica', 'session_replication_role is replica on the connection, so the triggers ' +
+    'that count users do not run: leave it at origin'],
+  ['exit_on_error', 'on', 'exit_on_error is on for the connection, so a refused write would close the connection: ' +
+    'set it to off']
 ]
 
-for (const [name, value, refusal] of unfit) {
-  test(`PostgreSQL: refuses ${name} = ${value}, and says what to do`, async (t) => {
-    const schema = temporarySchema(t)
-    await migrated(t, postgres({ connection: pgUrl(), schema, pool: { max: 1 }, listen: false }))
+test('PostgreSQL: refuses settings that it cannot work with, and says what to do', async (t) => {
+  const schema = temporarySchema(t)
+  await migrated(t, postgres({ connection: pgUrl(), schema, pool: { max: 1 }, listen: false }))
+  for (const [name, value, message, code = 'fault'] of unfit) {
     // The driver sets its encoding with the connection.
     const afterCreate = (client: pg.Client, done: (error: Error | null) => void) =>
       client.query(`SET ${name} = ${name === 'search_path' ? value : `'${value}'`}`, done)
     const storage = knexStorage(pgHost(t, { pool: { min: 0, max: 1, afterCreate } }), { schema })
-    await t.rejects(storage.open(), refusal)
-    await t.rejects(storage.open({ migrate: true }), refusal)
-  })
-}
+    await t.rejects(storage.open(), { code, message })
+    await t.rejects(storage.open({ migrate: true }), { code, message })
+  }
+})
 
 // Those that change what a statement means, or what it answers.
 const pragmas: typeof settings = [
@@ -152,19 +137,19 @@ for (const [i, group] of together(pragmas).entries()) {
   })
 }
 
-for (const [pragma, message] of [
-  ['encoding = "UTF-16le"', 'the database file has the encoding UTF-16le, which sorts texts differently: create ' +
-    'it with UTF-8, the default'],
-  ['full_column_names = ON', 'PRAGMA full_column_names is on for the connection, so columns have other names: ' +
-    'leave it off'],
-  ['query_only = ON', 'the connection accepts no writes: PRAGMA query_only is on']
-] as const) {
-  test(`SQLite: refuses ${pragma}, and says what to do`, async (t) => {
+test('SQLite: refuses settings that it cannot work with, and says what to do', async (t) => {
+  for (const [pragma, message] of [
+    ['encoding = "UTF-16le"', 'the database file has the encoding UTF-16le, which sorts texts differently: create ' +
+      'it with UTF-8, the default'],
+    ['full_column_names = ON', 'PRAGMA full_column_names is on for the connection, so columns have other names: ' +
+      'leave it off'],
+    ['query_only = ON', 'the connection accepts no writes: PRAGMA query_only is on']
+  ] as const) {
     const host = sqliteHost(':memory:')
     t.teardown(() => host.destroy())
     await host.raw(`PRAGMA ${pragma}`)
     const storage = knexStorage(host)
     await t.rejects(storage.open({ migrate: true }), { code: 'fault', message })
     await t.rejects(storage.open(), { code: 'fault', message })
-  })
-}
+  }
+})

@@ -28,13 +28,10 @@ async function runOne (create: Create, duty = FIND, options: Partial<TestStorage
 const withMembers = (members: object) => (): Storage => ({ ...memory(), ...members })
 const failing = (message: string) => async () => { throw new Error(message) }
 
-test('every method of the interface has a duty, and no name is used twice', async (t) => {
+test('every method of the interface has a duty', async (t) => {
   const named = new Set(DUTIES.flatMap((duty) => (duty.split(': ')[0] ?? '').split(', ')))
-  const methods = missingFrom({ name: 'x' })
-  t.strictSame(methods.filter((method) => !named.has(method)), [])
-  t.strictSame([...named].filter((name) => !methods.includes(name)).sort(), ['histories', 'join', 'server', 'watch'])
-  t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length)
-  t.equal(KIT_TESTS.at(-1), REPORT_TEST)
+  t.strictSame(missingFrom({ name: 'x' }).filter((method) => !named.has(method)), [])
+  t.equal(new Set(KIT_TESTS).size, KIT_TESTS.length, 'no name is used twice')
 })
 
 test('passes a store that is right, in whatever order the duties run, and says so', async (t) => {
@@ -44,11 +41,8 @@ test('passes a store that is right, in whatever order the duties run, and says s
   t.match(lines[0], passedReport('memory', { transactions: false }))
   t.match(lines[1], /^For the README of the adapter: passes the conformance kit of fastify-users \d+\.\d+\.\d+: \d+ /)
   t.match(lines[1], ' duties, without transactions')
-  const { error, lines: some } = await runOne(memory, FIND, { seed: 7 })
-  t.equal(error, null)
-  t.strictSame(some.map((line) => line.replace(/\d+\.\d s/, 'TIME')), [
-    'fastify-users/testing: memory: 1 duties passed, 0 failed, 0 not reached; TIME, seed 7'
-  ])
+  const { lines: [one] } = await runOne(memory, FIND, { seed: 7 })
+  t.match(one, /^fastify-users\/testing: memory: 1 duties passed, 0 failed, 0 not reached; \d+\.\d s, seed 7$/)
 })
 
 test('methods that are not written yet fail no duty but the report, which names them', async (t) => {
@@ -104,12 +98,10 @@ test('says which rule of every method is broken', async (t) => {
 })
 
 test('names the order of calls, the reason of a rejection and the code of the driver', async (t) => {
-  const unreachable = async () => { throw new StorageError('unavailable', 'busy', { driverCode: '40001' }) }
-  const { error } = await runOne(withMembers({ find: unreachable }))
-  const message = String(Object(error).message)
-  t.match(message, /^busy\nthe last calls \(>\) and their answers \(<\):\n/)
-  t.match(message, / {2}> \d+ commit \[users …000003: none → 1, [^\n]*\n/)
-  t.match(message, / {2}< \d+ find threw unavailable \(40001\): busy$/)
+  const find = async () => { throw new StorageError('unavailable', 'busy', { driverCode: '40001' }) }
+  const { error } = await runOne(withMembers({ find }))
+  t.match(String(Object(error).message), new RegExp('^busy\nthe last calls \\(>\\) and their answers \\(<\\):\n' +
+    '[^]* {2}> \\d+ commit \\[users …000003: none → 1, [^]* {2}< \\d+ find threw unavailable \\(40001\\): busy$'))
 })
 
 test('a duty that does not end is ended, and says what it waits for', async (t) => {
@@ -164,10 +156,6 @@ test('a transaction that a failed duty has left open is rolled back', async (t) 
   t.equal(rollbacks, 1)
 })
 
-async function someTurns (): Promise<void> {
-  for (let count = 0; count < 20; count++) await new Promise((resolve) => setImmediate(resolve))
-}
-
 test('a read that fails while a duty writes fails that duty, and nothing else of the process', async (t) => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => { unhandled.push(reason) }
@@ -176,23 +164,23 @@ test('a read that fails while a duty writes fails that duty, and nothing else of
   const create = () => {
     const store = memory()
     const read = async () => { throw new StorageError('unavailable', 'no log') }
-    return { ...store, log: Object({ ...store.log, read, history: store.log.history, find: store.log.find }) }
+    return { ...store, log: Object({ ...store.log, read }) }
   }
   const duty = DUTIES.find((name) => name.startsWith('log.read: whoever reads on'))
   const run = registered(create).tests.find(({ name }) => name === duty)?.run
   const error = await run?.().then(() => null, (reason: unknown) => reason)
   t.match(error, { code: 'unavailable' })
-  await someTurns()
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(unhandled, [])
 })
 
 test('the quick kit has every duty once, says how many have ended, and is no proof for a README', async (t) => {
-  const names = (quick: boolean) => registered(memory, { quick }).tests.map(({ name }) => name)
-  t.strictSame(names(true), names(false).filter((name) => !name.startsWith('join: inside a transaction')))
   const progress: string[] = []
   // Without its methods, so that every duty ends immediately.
   const create = () => ({ name: 'memory' })
   const { tests, lines } = registered(create, { quick: true, progress: (line) => progress.push(line) })
+  const once = KIT_TESTS.filter((name) => !name.startsWith('join: inside a transaction'))
+  t.strictSame(tests.map(({ name }) => name), once)
   for (const { run } of tests.slice(0, -1)) await run()
   const duties = tests.length - 1
   const ends = Array.from({ length: 10 }, (_, i) => Math.ceil(duties * (i + 1) / 10))
@@ -201,19 +189,15 @@ test('the quick kit has every duty once, says how many have ended, and is no pro
   const all = {
     registered: 1, started: 1, ended: 1, passed: 1, unsupported: 0, notReached: 0, missing: new Set<string>()
   }
-  const run = { name: 'memory', version: '1.0.0', seconds: 1, seed: 1 }
-  t.equal(reportOf(all, { ...run, quick: true }).length, 1)
-  t.equal(reportOf(all, { ...run, quick: false }).length, 2)
+  t.equal(reportOf(all, { name: 'memory', version: '1.0.0', seconds: 1, seed: 1, quick: true }).length, 1)
 })
 
-test('passes stores that are right with the fewest records and with any more, and refuses less', async (t) => {
+test('takes no fewer records than lists need, and passes right stores with any number', async (t) => {
   const long = DUTIES.filter((duty) => /\blong\b|many units of one call|as many rows/.test(duty))
-  t.ok(long.length >= 4)
-  for (const records of [100, 599]) {
-    const { tests } = registered(memory, { records })
-    for (const { name, run } of tests) if (long.includes(name)) await t.resolves(run(), `${records}: ${name}`)
+  for (const { name, run } of registered(memory, { records: 599 }).tests) {
+    if (long.includes(name)) await t.resolves(run(), name)
   }
-  for (const records of [0, 1, 99, 100.5, NaN]) {
+  for (const records of [0, 99, 100.5, NaN]) {
     t.throws(() => registered(memory, { records }), { message: 'records must be a whole number of at least 100' })
   }
 })

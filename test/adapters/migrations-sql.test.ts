@@ -26,7 +26,6 @@ test('on SQLite the SQL makes what migrate() makes with any driver, and reverts 
   const storage = sqlite({ filename: printed })
   t.teardown(() => storage.close())
   await t.resolves(storage.open())
-  await t.resolves(storage.open({ migrate: true }))
   for (const { driver } of sqliteDrivers.filter(({ skip }) => skip === false)) {
     const filename = join(directory, `${driver.replace(':', '-')}.db`)
     await migrated(t, sqlite({ filename, driver }))
@@ -37,23 +36,25 @@ test('on SQLite the SQL makes what migrate() makes with any driver, and reverts 
   await t.rejects(storage.open(), { code: 'schema_behind' })
 })
 
-test('on PostgreSQL the SQL makes what migrate() makes, and reverts it', async (t) => {
-  const [schema, printed] = [temporarySchema(t), temporarySchema(t)]
-  await migrated(t, postgres({ connection: pgUrl(), schema }))
-  await sql(migrationsSql('pg', { schema: printed, to: 1 }))
-  await sql(migrationsSql('pg', { schema: printed, from: 1, to: LATEST }))
-  const applied = await sql(`select * from "${printed}".fastify_users_migrations order by version`)
-  t.match(applied, migrations.map(({ name, compatibleFrom }, i) =>
-    ({ version: i + 1, name, applied_at: Date, compatible_from: compatibleFrom })))
-  const storage = postgres({ connection: pgUrl(), schema: printed })
-  t.teardown(() => storage.close())
-  await t.resolves(storage.open())
-  await t.resolves(storage.open({ migrate: true }))
-  t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
-  await sql(migrationsSql('pg', { schema: printed, from: LATEST, to: 0 }))
-  t.strictSame(await shapeOfSchema(printed), [[], [], [], [], [], []])
-  await t.rejects(storage.open(), { code: 'schema_behind' })
-})
+for (const profile of ['classic', 'portable'] as const) {
+  test(`on PostgreSQL the SQL of the ${profile} profile makes what migrate() makes, and reverts it`, async (t) => {
+    const [schema, printed] = [temporarySchema(t), temporarySchema(t)]
+    await migrated(t, postgres({ connection: pgUrl(), schema, profile }))
+    await sql(migrationsSql('pg', { schema: printed, profile, to: 1 }))
+    await sql(migrationsSql('pg', { schema: printed, profile, from: 1, to: LATEST }))
+    const applied = await sql(`select * from "${printed}".fastify_users_migrations order by version`)
+    t.match(applied, migrations.map(({ name, compatibleFrom }, i) =>
+      ({ version: i + 1, name, applied_at: Date, compatible_from: compatibleFrom })))
+    const storage = postgres({ connection: pgUrl(), schema: printed })
+    t.teardown(() => storage.close())
+    await t.resolves(storage.open())
+    t.match(await storage.inspect(), { profile, pending: [], missing: [] })
+    t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
+    await sql(migrationsSql('pg', { schema: printed, profile, from: LATEST, to: 0 }))
+    t.strictSame(await shapeOfSchema(printed), [[], [], [], [], [], []])
+    await t.rejects(storage.open(), { code: 'schema_behind' })
+  })
+}
 
 test('the SQL makes the indexes of fields, and takes them away', async (t) => {
   const schema = temporarySchema(t)
@@ -91,29 +92,25 @@ test('refuses wrong options and other databases', async (t) => {
     name: 'TypeError',
     message: /3 wrong options/
   })
-  t.throws(() => migrationsSql('sqlite3', { schema: 'x' }), {
-    name: 'TypeError',
-    message: 'fastify-users: the option schema is for PostgreSQL'
-  })
+  for (const [option, value] of [['schema', 'x'], ['profile', 'portable']] as const) {
+    const message = `fastify-users: the option ${option} is for PostgreSQL`
+    t.throws(() => migrationsSql('sqlite3', { [option]: value }), { name: 'TypeError', message })
+  }
   t.throws(() => migrationsSql(untyped('mysql')), TypeError)
 })
 
-test('on PostgreSQL the SQL of the portable profile makes what its migrate() makes', async (t) => {
-  const [printed, schema] = [temporarySchema(t), temporarySchema(t)]
-  await sql(migrationsSql('pg', { schema: printed, profile: 'portable' }))
-  const storage = postgres({ connection: pgUrl(), schema: printed })
-  await migrated(t, postgres({ connection: pgUrl(), schema, profile: 'portable' }))
-  t.teardown(() => storage.close())
-  await t.resolves(storage.open())
-  t.match(await storage.inspect(), { profile: 'portable', pending: [], missing: [] })
-  t.strictSame(await shapeOfSchema(printed), await shapeOfSchema(schema))
-  t.throws(() => migrationsSql('sqlite3', { profile: 'portable' }), {
-    name: 'TypeError', message: 'fastify-users: the option profile is for PostgreSQL'
-  })
-})
-
-const nothing = { pending: [], missing: [], unindexed: [], notUnique: [], searchable: '', searchesOthers: false }
-const latest = { version: LATEST, latest: LATEST, profile: 'classic', compatibleFrom: 1, ...nothing }
+const latest = {
+  version: LATEST,
+  latest: LATEST,
+  profile: 'classic',
+  compatibleFrom: 1,
+  pending: [],
+  missing: [],
+  unindexed: ['plan'],
+  notUnique: [],
+  searchable: '',
+  searchesOthers: false
+}
 
 test('reports the version, the migrations to apply, and what was dropped or disabled', async (t) => {
   const filename = join(await temporaryDirectory(t), 'users.db')
@@ -141,12 +138,10 @@ test('reports the version, the migrations to apply, and what was dropped or disa
   for (const { storage, damage, expected } of cases) {
     t.teardown(() => storage.close())
     const pending = migrations.map(({ name }) => name)
-    t.strictSame(await storage.inspect({ filterable: ['plan'] }), {
-      ...nothing, version: 0, latest: LATEST, profile: 'classic', compatibleFrom: 0, pending, unindexed: ['plan']
-    })
+    const requirements = { filterable: ['plan'] }
+    t.strictSame(await storage.inspect(requirements), { ...latest, version: 0, compatibleFrom: 0, pending })
     await storage.open({ migrate: true })
-    t.strictSame(await storage.inspect(), latest)
-    t.strictSame(await storage.inspect({ filterable: ['plan'] }), { ...latest, unindexed: ['plan'] })
+    t.strictSame(await storage.inspect(requirements), latest)
     await damage()
     const { missing } = await storage.inspect()
     t.strictSame(missing.sort(), expected)
@@ -166,8 +161,6 @@ test('SQLite: detects a table that was recreated without its constraints, or wit
   for (const [constraints, missing] of [
     ['', [pkey, emailUnique]],
     [', UNIQUE (email_key, tenant), UNIQUE (id)', [pkey, emailUnique]],
-    [', UNIQUE (id)', [emailUnique]],
-    [', UNIQUE (id), UNIQUE (email_key, name)', [emailUnique]],
     [', UNIQUE (id), UNIQUE (email_key)', [emailUnique]],
     [', UNIQUE (id), UNIQUE (email_key, tenant)', []]
   ] as const) {

@@ -7,6 +7,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
 import users from '../../lib/index.ts'
 import { databases } from '../helpers/cli.ts'
+import { TABLES } from '../helpers/each-kind.ts'
 import { inFile, shapeOfFile, shapeOfSchema } from '../helpers/database-shape.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { pgUrl, sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
@@ -50,12 +51,7 @@ test('newer tables that are compatible are worked with, and changed by newer cod
     const storage = open()
     await running.register(users, { storage, migrate: true })
     await execute(`insert into @fastify_users_migrations ${newer(LATEST + 1, LATEST)}`)
-    for (const table of [
-      'users', 'deleted_users', 'api_keys', 'api_key_uses', 'idempotency_keys', 'events', 'pruned_events', 'webhooks',
-      'webhook_deliveries'
-    ]) {
-      await execute(`alter table @fastify_users_${table} add column later text`)
-    }
+    for (const table of TABLES) await execute(`alter table @fastify_users_${table} add column later text`)
     for (const migrate of [false, true]) {
       const started = Fastify()
       t.teardown(() => started.close())
@@ -66,24 +62,11 @@ test('newer tables that are compatible are worked with, and changed by newer cod
     await storage.rebuildCounts()
     t.equal((await running.users.list()).meta.total, 2)
     await execute('drop index @fastify_users_users_name_key')
-    t.strictSame(await storage.inspect({ unique: ['plan'] }), {
-      version: LATEST + 1,
-      latest: LATEST,
-      compatibleFrom: LATEST,
-      profile: 'classic',
-      pending: [],
-      missing: [],
-      unindexed: [],
-      notUnique: ['plan'],
-      searchable: '',
-      searchesOthers: false
+    t.match(await storage.inspect({ unique: ['plan'] }), {
+      version: LATEST + 1, compatibleFrom: LATEST, pending: [], missing: [], notUnique: ['plan']
     }, 'what newer tables lack is not known, but for the indexes of fields')
-    for (const change of [async () => { await storage.open({ migrate: true }) }, () => storage.rollback(0)]) {
-      await t.rejects(change, {
-        code: 'schema_newer',
-        message: `the tables are at version ${LATEST + 1}, this code knows ${LATEST}: install a newer fastify-users`
-      })
-    }
+    await t.rejects(storage.open({ migrate: true }), { code: 'schema_newer' })
+    await t.rejects(storage.rollback(0), { code: 'schema_newer' })
     await execute(`insert into @fastify_users_migrations ${newer(LATEST + 2, LATEST + 2)}`)
     await t.rejects(storage.open(), { code: 'schema_newer' })
     await t.rejects(storage.rebuildCounts(), { code: 'schema_newer' })
@@ -123,15 +106,12 @@ test('a rollback drops our tables, also if many processes ask for it, and nothin
     for (const wrong of [-1, 0.5, LATEST + 1, NaN]) await t.rejects(storage.rollback(wrong), TypeError)
     await storage.rollback(LATEST)
     await t.resolves(storage.open(), 'a rollback to the current version changes nothing')
-    for (const versions of [[0, 0, 0, 0], [0, 0, 1, 0]]) {
-      await Promise.all(versions.map((version) => storage.rollback(version)))
-      await t.rejects(storage.open(), { code: 'schema_behind', message: /at version 0, this code needs/ })
-      await t.resolves(storage.rollback(1), 'a rollback to a later version changes nothing')
-      t.equal((await storage.inspect()).version, 0)
-      t.strictSame(await run('select id from "SCHEMA".orders'), [])
-      await storage.open({ migrate: true })
-      await t.resolves(storage.open())
-    }
+    await Promise.all([0, 0, 1, 0].map((version) => storage.rollback(version)))
+    await t.rejects(storage.open(), { code: 'schema_behind', message: /at version 0, this code needs/ })
+    await t.resolves(storage.rollback(1), 'a rollback to a later version changes nothing')
+    t.equal((await storage.inspect()).version, 0)
+    t.strictSame(await run('select id from "SCHEMA".orders'), [])
+    await storage.open({ migrate: true })
     await run(`insert into "SCHEMA".fastify_users_migrations ${newer(99, LATEST + 1)}`)
     await t.rejects(storage.rollback(0), { code: 'schema_newer' })
     await run('delete from "SCHEMA".fastify_users_migrations where version = 99')

@@ -18,6 +18,7 @@ import { sqliteDriver, sqliteDrivers, sqliteHost } from '../helpers/sqlite.ts'
 import { temporaryDirectory } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
+const GONE = { code: 'unavailable', message: /deleted or replaced/ }
 const FILES = ['users.db', 'users.db-wal', 'users.db-shm']
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
@@ -28,11 +29,10 @@ async function runOn (filename: string, driver: SqliteDriver, statements: readon
   await tool.destroy()
 }
 
-async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]['driver'] } = {}) {
+async function opened (t: Test, driver = sqliteDriver) {
   const directory = await temporaryDirectory(t)
   const filename = join(directory, 'users.db')
-  const { driver } = options
-  const storage = await migrated(t, sqlite({ filename, ...(driver !== undefined && { driver }) }))
+  const storage = await migrated(t, sqlite({ filename, driver }))
   const add = async (n: number) => addUser(storage, userOf(n))
   await add(1)
   return { directory, filename, storage, add }
@@ -40,40 +40,36 @@ async function opened (t: Test, options: { driver?: Parameters<typeof sqlite>[0]
 
 for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: nothing is acknowledged once the file is deleted`, { skip }, async (t) => {
-    const { filename, storage, add } = await opened(t, { driver })
+    const { filename, storage, add } = await opened(t, driver)
     await rm(filename)
-    const gone = { code: 'unavailable', message: /deleted or replaced/ }
-    await t.rejects(storage.open(), gone)
-    await t.rejects(add(2), gone)
-    await t.rejects(changeUser(storage, userOf(1).id, renaming('x'), { updatedAt: userOf(1).createdAt }), gone)
-    await t.rejects(removeUser(storage, userOf(1).id), gone)
+    await t.rejects(storage.open(), GONE)
+    await t.rejects(add(2), GONE)
+    await t.rejects(changeUser(storage, userOf(1).id, renaming('x'), { updatedAt: userOf(1).createdAt }), GONE)
+    await t.rejects(removeUser(storage, userOf(1).id), GONE)
     const batch = [2, 3].map((n) =>
       ({ type: 'create', user: userOf(n), keys: keysOf(userOf(n)), event: null }) as const)
     const { users, webhooks } = repositoryOf(storage)
-    await t.rejects(users.write(batch, { atomic: false, idempotency: null }), gone, 'a batch')
-    await t.rejects(repositoryOf(storage).events.erase(userOf(1).id), gone, 'an erasure')
-    await t.rejects(webhooks.insert(webhookOf(1)), gone, 'a change of a webhook')
+    await t.rejects(users.write(batch, { atomic: false, idempotency: null }), GONE, 'a batch')
+    await t.rejects(repositoryOf(storage).events.erase(userOf(1).id), GONE, 'an erasure')
+    await t.rejects(webhooks.insert(webhookOf(1)), GONE, 'a change of a webhook')
     t.notOk(existsSync(filename), 'and no other file takes its place')
   })
-}
 
-for (const { driver, skip } of sqliteDrivers) {
   test(`${driver}: nothing is acknowledged once the file is cut or written over`, { skip }, async (t) => {
     for (const content of ['', 'a text that is no database']) {
-      const { filename, storage, add } = await opened(t, { driver })
+      const { filename, storage, add } = await opened(t, driver)
       // With an empty log, all is in the file.
       await runOn(filename, driver, ['PRAGMA wal_checkpoint(TRUNCATE)'])
       await add(2)
       await writeFile(filename, content)
-      const gone = { code: 'unavailable', message: /deleted or replaced/ }
-      await t.rejects(add(3), gone)
-      await t.rejects(storage.open(), gone)
-      await t.rejects(add(4), gone)
+      await t.rejects(add(3), GONE)
+      await t.rejects(storage.open(), GONE)
+      await t.rejects(add(4), GONE)
     }
   })
 
   test(`${driver}: a file that became smaller by VACUUM is the same one`, { skip }, async (t) => {
-    const { filename, storage, add } = await opened(t, { driver })
+    const { filename, storage, add } = await opened(t, driver)
     const checkpoint = 'PRAGMA wal_checkpoint(TRUNCATE)'
     await runOn(filename, driver, ['CREATE TABLE big AS SELECT zeroblob(10000000) AS x', checkpoint])
     await add(2)
@@ -84,7 +80,7 @@ for (const { driver, skip } of sqliteDrivers) {
   })
 
   test(`${driver}: the file alone has everything after a clean stop`, { skip }, async (t) => {
-    const { directory, filename, storage, add } = await opened(t, { driver })
+    const { directory, filename, storage, add } = await opened(t, driver)
     await add(2)
     let read = 0
     await storage.users.walk(everyone, 'asc', async (users) => { read += users.length })
@@ -135,24 +131,12 @@ test('a link to the file, and a relative path, are followed once', async (t) => 
 test('a file that is there is not opened to make it: closing it would drop the locks of this process', async (t) => {
   const { filename, add } = await opened(t)
   const { openSync } = fs
-  const outcomes: string[] = []
-  fs.openSync = Object(Object.assign((...args: Parameters<typeof openSync>) => {
-    try {
-      const descriptor = openSync(...args)
-      outcomes.push('opened')
-      return descriptor
-    } catch (error) {
-      outcomes.push(Object(error).code)
-      throw error
-    }
-  }))
+  const calls = t.capture(fs, 'openSync', openSync)
   syncBuiltinESMExports()
-  t.teardown(() => {
-    fs.openSync = openSync
-    syncBuiltinESMExports()
-  })
   const again = sqlite({ filename })
-  t.strictSame(outcomes, ['EEXIST'])
+  t.strictSame(calls().map((call) => [call.args[1], 'threw' in call]), [['ax', true]], 'it is there')
+  calls.restore()
+  syncBuiltinESMExports()
   await again.close()
   await add(2)
 })
