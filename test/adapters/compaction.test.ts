@@ -79,13 +79,11 @@ test('a failure in the background harms nobody, and the work is not retried imme
   const names = namesOf({ schema: temporarySchema(t) }, true)
   const executor = createPoolExecutor(own, names)
   let queries = 0
-  const compaction = createCompaction({
-    ...executor,
-    query (...args) {
-      queries++
-      return executor.query(...args)
-    }
-  }, names)
+  const query: PoolExecutor['query'] = (...args) => {
+    queries++
+    return executor.query(...args)
+  }
+  const compaction = createCompaction({ ...executor, query }, names)
   await own.destroy()
   compaction.onPage(undefined, 5000, 0)
   await t.rejects(compaction.run(), { name: 'StorageError' })

@@ -5,7 +5,7 @@ import { storageOnKnex } from '../../adapters/knex/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
 import { newEvent } from '../../lib/storage/recorded-events.ts'
 import { type Repository, repositoryOf } from '../../lib/storage/repository.ts'
-import type { NewEvent } from '../../lib/storage/storage.ts'
+import type { NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { intercept } from '../helpers/intercept.ts'
 import { postgresKnex } from '../helpers/knex-hosts.ts'
 import { migrated } from '../helpers/migrated.ts'
@@ -21,6 +21,10 @@ const eventOf = (type: string): NewEvent => {
   return event
 }
 const erasure = () => ({ event: eventOf('user.deleted'), erase: true })
+/** Adds the nth user, with its event. */
+async function create (store: Storage, n: number): Promise<string> {
+  return (await addUser(store, userOf(n), { event: eventOf('user.created') })).id
+}
 const LATER = '2026-02-02T00:00:00.000Z'
 
 async function hostStore (t: Test) {
@@ -32,9 +36,8 @@ async function hostStore (t: Test) {
 
 test('an erasure leaves no value, though others prune the log meanwhile', async (t) => {
   const { schema, host, store } = await hostStore(t)
-  const user = userOf(1)
-  await addUser(store, user, { event: eventOf('user.created') })
-  await changeUser(store, user.id, rename('new'), { updatedAt: LATER, event: eventOf('user.updated') })
+  const ann = await create(store, 1)
+  await changeUser(store, ann, rename('new'), { updatedAt: LATER, event: eventOf('user.updated') })
   const columns = 'type, happened_at, context, subject, data, before'
   await sql(`INSERT INTO "${schema}".fastify_users_events (id, ${columns})
     SELECT 'evt_0' || lpad(n::text, 25, '0'), type, '2020-01-01', context, subject, data, before
@@ -51,7 +54,7 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
     }
     return send()
   })
-  await removeUser(store, user.id, erasure())
+  await removeUser(store, ann, erasure())
   t.equal(pruned, 1)
   const events = await wholeLog(store)
   t.ok(events.length < 1202)
@@ -60,21 +63,18 @@ test('an erasure leaves no value, though others prune the log meanwhile', async 
 
 test('an open erasure transaction does not delay the events of other users', async (t) => {
   const { host, store } = await hostStore(t)
-  const ann = userOf(1)
-  await addUser(store, ann, { event: eventOf('user.created') })
+  const ann = await create(store, 1)
   const trx = await host.transaction()
-  await removeUser(store.join(trx), ann.id, erasure())
+  await removeUser(store.join(trx), ann, erasure())
   // Several rounds: her event is not given up, though whoever took its place in the sequence has ended.
   const others: string[] = []
   for (let n = 2; n < 8; n++) {
-    const user = userOf(n)
-    await addUser(store, user, { event: eventOf('user.created') })
-    others.push(user.id)
+    others.push(await create(store, n))
     t.strictSame((await wholeLog(store)).map(({ subject }) => subject), others)
   }
   await trx.commit()
   const events = await wholeLog(store)
-  t.strictSame(events.map(({ subject }) => subject), [...others, ann.id, ann.id])
+  t.strictSame(events.map(({ subject }) => subject), [...others, ann, ann])
   t.strictSame(events.slice(-2).map(({ type, data }) => [type, data['name']]), [
     ['user.created', null], ['user.deleted', null]
   ])
@@ -82,25 +82,20 @@ test('an open erasure transaction does not delay the events of other users', asy
 
 test('an event that is erased before it has its position is not given up with the gaps', async (t) => {
   const { host, store } = await hostStore(t)
-  const create = async (n: number) => {
-    const user = userOf(n)
-    await addUser(store, user, { event: eventOf('user.created') })
-    return user.id
-  }
-  const ann = await create(1)
+  const ann = await create(store, 1)
   await wholeLog(store)
   const writing = await host.transaction()
   await changeUser(store.join(writing), ann, rename('new'), { updatedAt: LATER, event: eventOf('user.updated') })
   // Now the place of its event is a gap, behind which the search has gone on.
   for (let n = 2; n < 6; n++) {
-    await create(n)
+    await create(store, n)
     await wholeLog(store)
   }
   await writing.commit()
   const erasing = await host.transaction()
   await removeUser(store.join(erasing), ann, erasure())
   for (let n = 6; n < 10; n++) {
-    await create(n)
+    await create(store, n)
     await wholeLog(store)
   }
   await erasing.commit()
@@ -132,13 +127,12 @@ for (const [name, run] of ways) {
       return send()
     })
     const store = await migrated(t, storageOnKnex(host, { schema }, { limits: { wait: total, busy: 0, total } }))
-    const user = userOf(1)
-    await addUser(store, user, { event: eventOf('user.created') })
+    const ann = await create(store, 1)
     const events = `"${schema}".fastify_users_events`
     const columns = 'type, happened_at, context, subject, data, before'
     await sql(`INSERT INTO ${events} (id, ${columns}) SELECT 'evt_0' || lpad(n::text, 25, '0'), ${columns}
       FROM ${events}, generate_series(1, 6000) AS n`)
-    await run(repositoryOf(store), user.id)
+    await run(repositoryOf(store), ann)
     t.equal(isLate, true)
     const named = await sql(`SELECT count(*) FROM ${events} WHERE data ->> 'name' IS NOT NULL`)
     t.strictSame(named, [{ count: '0' }])

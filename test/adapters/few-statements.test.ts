@@ -14,6 +14,7 @@ import { sqliteHost } from '../helpers/sqlite.ts'
 import { stores, temporarySchema } from '../helpers/stores.ts'
 import { addUser, changeUser } from '../helpers/writes.ts'
 
+const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 
 for (const { name, create: make } of stores.filter(({ name }) => name !== 'memory')) {
@@ -26,6 +27,10 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     t.strictSame(users, ids.map((_, n) => n < 100 ? userOf(n) : n === 150 ? userOf(7) : null))
     for (const user of users) if (user !== null) user.name = 'changed by a caller'
     t.strictSame(await storage.users.find(idOf('usr', 7)), userOf(7))
+
+    const addresses = [userOf(1).email, '\ud800', 'a\0b', userOf(2).email, userOf(2).email]
+    const found = await Promise.all(addresses.map((emailKey) => storage.users.list({ ...everyone, emailKey }, PAGE)))
+    t.strictSame(found.map(({ total }) => total), [1, 0, 0, 1, 1], 'what cannot be kept holds up no other')
 
     const list = (offset: number) => storage.users.list(everyone, { order: 'asc', limit: 3, from: { offset } })
     const offsets = [0, 0, 50, 50, 0]
@@ -61,7 +66,6 @@ test('a failure reaches every caller of a combined read, and no other one', asyn
 })
 
 const LATER = '2026-02-02T00:00:00.000Z'
-const PAGE: PageRequest = { order: 'asc', limit: 20, from: { offset: 0 } }
 
 interface SqliteConnection {
   prepare (sql: string, ...others: unknown[]): unknown

@@ -2,11 +2,10 @@
 // who are there or can be restored.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import { test, type Test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
-import fastifyUsers from '../../lib/index.ts'
+import { testApp } from '../helpers/app.ts'
 import { pgHost } from '../helpers/postgres.ts'
 import { runScript, sqliteHost } from '../helpers/sqlite.ts'
 import { sql, temporaryDirectory, temporarySchema } from '../helpers/stores.ts'
@@ -20,45 +19,34 @@ async function scriptFor (kind: 'pg' | 'sqlite'): Promise<string> {
   return section.split(`\`\`\`sql ${kind}\n`)[1]?.split('```')[0] ?? ''
 }
 
-interface Place { knex: Knex, prepare: () => Promise<unknown> }
-
-const databases: Array<{ name: string, open: (t: Test) => Promise<Place> }> = [
-  {
-    name: 'sqlite',
-    async open (t) {
-      const filename = join(await temporaryDirectory(t), 'shop.db')
-      // The pragma is of one connection.
-      const knex = sqliteHost(filename, { pool: { min: 1, max: 1 } })
-      t.teardown(() => knex.destroy())
-      return {
-        knex,
-        async prepare () {
-          await runScript(filename, await scriptFor('sqlite'))
-          await knex.raw('PRAGMA foreign_keys = ON')
-        }
+const databases = {
+  async sqlite (t: Test) {
+    const filename = join(await temporaryDirectory(t), 'shop.db')
+    // The pragma is of one connection.
+    const knex = sqliteHost(filename, { pool: { min: 1, max: 1 } })
+    t.teardown(() => knex.destroy())
+    return {
+      knex,
+      async prepare () {
+        await runScript(filename, await scriptFor('sqlite'))
+        await knex.raw('PRAGMA foreign_keys = ON')
       }
     }
   },
-  {
-    name: 'postgres',
-    async open (t) {
-      const schema = temporarySchema(t)
-      await sql(`CREATE SCHEMA "${schema}"`)
-      const knex = pgHost(t, { searchPath: [schema] })
-      return { knex, prepare: async () => await knex.raw(await scriptFor('pg')) }
-    }
+  async postgres (t: Test) {
+    const schema = temporarySchema(t)
+    await sql(`CREATE SCHEMA "${schema}"`)
+    const knex = pgHost(t, { searchPath: [schema] })
+    return { knex, prepare: async () => await knex.raw(await scriptFor('pg')) }
   }
-]
+}
 
-for (const { name, open } of databases) {
+for (const [name, open] of Object.entries(databases)) {
   async function mounted (t: Test) {
     const { knex, prepare } = await open(t)
-    const app = Fastify()
-    t.teardown(() => app.close())
-    await app.register(fastifyUsers, {
-      storage: knexStorage(knex), migrate: true, trash: true, eventLog: true, tenants: true
+    const { app: { users } } = await testApp(t, {
+      storage: knexStorage(knex), trash: true, eventLog: true, tenants: true
     })
-    const { users } = app
     const early = [await users.tenant('a').create({ name: 'A', email: 'a@example.org' })]
     early.push(await users.tenant('a').create({ name: 'B', email: 'b@example.org' }))
     await users.delete(String(early[1]?.id))

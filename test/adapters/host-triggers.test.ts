@@ -9,13 +9,6 @@ import { pgHost } from '../helpers/postgres.ts'
 import { sqliteHost } from '../helpers/sqlite.ts'
 import { temporarySchema } from '../helpers/stores.ts'
 
-interface Triggers {
-  /** Refuses users with this name. */
-  refuse: string
-  /** Leaves users with this name out, without an error. */
-  leaveOut: string
-}
-
 const onSqlite = (action: string, table: string, name: string) =>
   `CREATE TRIGGER "${name}" BEFORE INSERT ON ${table} WHEN NEW.name = '${name}' BEGIN SELECT RAISE(${action}); END`
 
@@ -24,11 +17,12 @@ const onPostgres = (body: string, table: string, name: string) =>
      IF NEW.name = '${name}' THEN ${body}; END IF; RETURN NEW; END $$;
    CREATE TRIGGER ${name} BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_${name}()`
 
+// `refuse`: users with this name are refused; `leaveOut`: they are left out, without an error.
 const databases = [
   {
     name: 'sqlite',
     place: () => ({ host: sqliteHost(':memory:', { pool: { min: 1, max: 1 } }), schema: undefined }),
-    triggers: (table: string): Triggers => ({
+    triggers: (table: string) => ({
       refuse: onSqlite("ABORT, 'no such customer'", table, 'refused'),
       leaveOut: onSqlite('IGNORE', table, 'left_out')
     })
@@ -36,7 +30,7 @@ const databases = [
   {
     name: 'postgres',
     place: (t: Test) => ({ host: pgHost(t), schema: temporarySchema(t) }),
-    triggers: (table: string): Triggers => ({
+    triggers: (table: string) => ({
       refuse: onPostgres("RAISE EXCEPTION 'no such customer'", table, 'refused'),
       leaveOut: onPostgres('RETURN NULL', table, 'left_out')
     })
@@ -46,7 +40,7 @@ const databases = [
 const user = (n: number, name = 'Ann') => ({ name, email: `user${n}@example.org` })
 
 for (const { name, place, triggers } of databases) {
-  async function mounted (t: Test, which: keyof Triggers, eventLog: boolean) {
+  async function mounted (t: Test, which: 'refuse' | 'leaveOut', eventLog: boolean) {
     const { host, schema } = place(t)
     t.teardown(() => host.destroy())
     const storage = knexStorage(host, { ...(schema !== undefined && { schema }) })

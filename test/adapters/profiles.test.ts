@@ -1,5 +1,5 @@
 // The profiles of PostgreSQL: which one a server gets, and moving the tables from one to the other.
-import { test } from 'tap'
+import { test, type Test } from 'tap'
 import { postgres } from '../../adapters/postgres.ts'
 import type { KnexStorage } from '../../adapters/knex/index.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
@@ -20,6 +20,17 @@ const create = (storage: KnexStorage, name: string, tenant?: string): Promise<Us
 
 const remove = (storage: KnexStorage, id: string) =>
   removeUser(storage, id, { event: eventOf(++events, 'user.deleted') })
+
+/** Makes stores on one schema, closed with the test. */
+function openersOf (t: Test) {
+  const schema = temporarySchema(t)
+  const open = (profile?: 'classic' | 'portable') => {
+    const storage = postgres({ connection: pgUrl(), schema, ...profile === undefined ? {} : { profile } })
+    t.teardown(() => storage.close())
+    return storage
+  }
+  return { schema, open }
+}
 
 const pageOf = (storage: KnexStorage, tenant?: string) =>
   storage.users.list({ ...everyone, ...tenant === undefined ? {} : { tenant } }, firstPage(100))
@@ -50,8 +61,7 @@ test('a server that can do little gets the profile that needs little', async (t)
 })
 
 test('where numbers are kept by hand, a user who is given to a tenant is counted there', async (t) => {
-  const storage = postgres({ connection: pgUrl(), schema: temporarySchema(t), profile: 'portable' })
-  t.teardown(() => storage.close())
+  const storage = openersOf(t).open('portable')
   await storage.open({ migrate: true })
   for (const name of ['ann', 'bob', 'cem']) await create(storage, name)
   await create(storage, 'dee', 'beta')
@@ -63,12 +73,7 @@ test('where numbers are kept by hand, a user who is given to a tenant is counted
 
 test('the tables of another profile are refused, and what the server cannot do is found before the first write',
   async (t) => {
-    const schema = temporarySchema(t)
-    const open = (profile?: 'classic' | 'portable') => {
-      const storage = postgres({ connection: pgUrl(), schema, ...profile === undefined ? {} : { profile } })
-      t.teardown(() => storage.close())
-      return storage
-    }
+    const { schema, open } = openersOf(t)
     await open().open({ migrate: true })
     t.equal((await open().inspect()).profile, 'classic', 'a server that can do all')
     await t.rejects(open('portable').open(), {
@@ -82,12 +87,7 @@ test('the tables of another profile are refused, and what the server cannot do i
   })
 
 test('tables move from one profile to the other and back, with every number, event and key', async (t) => {
-  const schema = temporarySchema(t)
-  const open = (profile?: 'classic' | 'portable') => {
-    const storage = postgres({ connection: pgUrl(), schema, ...profile === undefined ? {} : { profile } })
-    t.teardown(() => storage.close())
-    return storage
-  }
+  const { schema, open } = openersOf(t)
   const running = open()
   await running.open({ migrate: true, filterable: ['plan'] })
   for (let i = 0; i < 20; i++) await create(running, `before-${i}`, i % 2 === 0 ? 'acme' : undefined)

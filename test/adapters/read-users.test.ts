@@ -44,11 +44,13 @@ const onFile = async (t: Test) =>
   sqlite({ filename: join(await temporaryDirectory(t), 'users.db'), driver: sqliteDriver })
 
 for (const [name, make] of [['postgres', onPostgres], ['sqlite', onFile]] as const) {
-  test(`${name}: readers take no connection of the pool, and closing the storage ends them`, async (t) => {
+  test(`${name}: readers take no connection of the pool, a third is refused, and closing ends them`, async (t) => {
     const storage = await filled(t, await make(t))
     const readers = [await held(storage), await held(storage)]
     t.equal((await storage.users.find(idOf('usr', 3)))?.name, 'User 3')
     t.equal(storage.server.connections?.().used, 0)
+    const third = { code: 'unavailable', message: /already running/ }
+    await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), third)
     await storage.close()
     for (const { reading } of readers) t.equal(await reading, 'unavailable: the storage is closed')
     await t.rejects(storage.users.walk(everyone, 'asc', async () => {}), { code: 'unavailable' })

@@ -1,9 +1,10 @@
+// A search that finds more users than are sorted at once, behind 2,000 of them.
 import { test } from 'tap'
 import { SORTED_MAX } from '../../adapters/knex/pages.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'
 import type { PageRequest } from '../../lib/storage/storage.ts'
 import { migrated } from '../helpers/migrated.ts'
-import { firstPage, having, userOf } from '../helpers/records.ts'
+import { having, userOf } from '../helpers/records.ts'
 import { stores } from '../helpers/stores.ts'
 
 const MANY = SORTED_MAX + 50
@@ -30,8 +31,7 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
     const all = [...new Set(numbers)].sort((a, b) => a - b)
     const few = all.filter((n) => n < 2 * SORTED_MAX)
     for (const [words, found] of [
-      [['many'], all], [['few'], few], [['man', 'half2'], all.filter((n) => n % 4 === 2)],
-      [['half', 'many', 'few'], few], [['nobody'], []], [['many', 'nobody'], []]
+      [['many'], all], [['few'], few], [['half', 'many', 'few'], few], [['many', 'nobody'], []]
     ] as const) {
       for (const order of ['asc', 'desc'] as const) {
         const sorted = (order === 'asc' ? found : found.toReversed()).map(idAt)
@@ -47,12 +47,5 @@ for (const { name, create: make } of stores.filter(({ name }) => name !== 'memor
         t.strictSame(await list({ after: sorted[at] ?? idAt(5) }), [sorted.slice(at + 1, at + 21), found.length])
       }
     }
-    const byAddress = ['1@example.org', '0@example.org', '\ud800', 'a\0b', '2@example.org', '2@example.org']
-      .map(async (emailKey) => (await storage.users.list({ emailKey, words: null, fields: {} }, firstPage(20))).total)
-    t.strictSame(
-      await Promise.all(byAddress),
-      [0, 1, 0, 0, 1, 1],
-      "what cannot be kept is nobody's address, and holds up no other"
-    )
   })
 }

@@ -21,54 +21,56 @@ import { addUser, changeUser } from '../helpers/writes.ts'
 const add = (storage: Storage, n: number) =>
   addUser(storage, { ...userOf(n), fields: { note: 'x'.repeat(10_000) } }, { keys: keysOf(userOf(n)) })
 
-async function addAll (storage: Storage): Promise<void> {
-  for (let n = 1; n < 1000; n++) await add(storage, n)
-}
-
-test('a full disk is read-only until a write finds room, on sqlite', async (t) => {
+test('a full disk is read-only until a write finds room', async (t) => {
   const host = sqliteHost(':memory:')
   t.teardown(() => host.destroy())
-  const storage = knexStorage(host)
-  await storage.open({ migrate: true })
-  t.equal(await createReadiness(storage)(), 'ready')
-  await host.raw('PRAGMA max_page_count = 300')
-  await t.rejects(addAll(storage), { code: 'unavailable', driverCode: 'SQLITE_FULL' })
-  t.equal(await createReadiness(storage)(), 'read-only')
-  await host.raw('PRAGMA max_page_count = 100000')
-  await add(storage, 1000)
-  t.equal(await createReadiness(storage)(), 'ready')
-})
-
-test('a full disk is read-only until a write finds room, on postgres', async (t) => {
   const schema = temporarySchema(t)
-  const storage = await migrated(t, postgres({ connection: pgUrl(), schema }))
-  // As the server says it where it can't extend a file.
-  await sql(`CREATE FUNCTION "${schema}".full () RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
-  await sql(`CREATE TRIGGER full_disk BEFORE INSERT ON "${schema}".fastify_users_users
-    EXECUTE FUNCTION "${schema}".full ()`)
-  t.equal(await createReadiness(storage)(), 'ready')
-  await t.rejects(add(storage, 1), { code: 'unavailable', driverCode: '53100' })
-  t.equal(await createReadiness(storage)(), 'read-only')
-  await sql(`DROP TRIGGER full_disk ON "${schema}".fastify_users_users`)
-  await add(storage, 2)
-  t.equal(await createReadiness(storage)(), 'ready')
+  const users = `"${schema}".fastify_users_users`
+  for (const { storage, fill, makeRoom, driverCode } of [{
+    storage: knexStorage(host),
+    fill: () => host.raw('PRAGMA max_page_count = 300'),
+    makeRoom: () => host.raw('PRAGMA max_page_count = 100000'),
+    driverCode: 'SQLITE_FULL'
+  }, {
+    storage: postgres({ connection: pgUrl(), schema }),
+    // As the server says it where it can't extend a file.
+    fill: () => sql(`CREATE FUNCTION "${schema}".full () RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON ${users} EXECUTE FUNCTION "${schema}".full ()`),
+    makeRoom: () => sql(`DROP TRIGGER full_disk ON ${users}`),
+    driverCode: '53100'
+  }]) {
+    await migrated(t, storage)
+    t.equal(await createReadiness(storage)(), 'ready')
+    await fill()
+    const addMany = async () => { for (let n = 1; n < 1000; n++) await add(storage, n) }
+    await t.rejects(addMany, { code: 'unavailable', driverCode })
+    t.equal(await createReadiness(storage)(), 'read-only')
+    await makeRoom()
+    await add(storage, 1000)
+    t.equal(await createReadiness(storage)(), 'ready')
+  }
 })
 
-test('a pool that is larger than the server\'s limit does with the connections that it gets', async (t) => {
+/** A role of its own, whose connections can be limited, and the URL for it. */
+async function limitedRole (t: Test) {
   const schema = temporarySchema(t)
   const role = `limited_${schema}`
   await sql(`CREATE SCHEMA "${schema}"`)
   const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
-  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 4`)
+  return { schema, role, url, limit: (count: number) => sql(`ALTER ROLE "${role}" CONNECTION LIMIT ${count}`) }
+}
+
+test('a pool that is larger than the server\'s limit does with the connections that it gets', async (t) => {
+  const { schema, url, limit } = await limitedRole(t)
+  await limit(4)
   const storage = postgres({ connection: url, schema, pool: { min: 0, max: 20 } })
   // All reach the pool, since three eighths of the places are open at first: whether they would do in time is another
   // question, and depends on the machine.
   const { app, call } = await testApp(t, { storage, limits: { inFlight: 600 } })
-  const users = Array.from({ length: 60 }, (_, n) => userOf(n))
   // With a key of idempotency, each takes a connection of its own.
-  const created = users.map(({ email }, n) => call('POST', '/users', {
-    payload: { name: 'A', email }, headers: { 'idempotency-key': String(n) }
+  const created = Array.from({ length: 60 }, (_, n) => call('POST', '/users', {
+    payload: { name: 'A', email: `user${n}@example.org` }, headers: { 'idempotency-key': String(n) }
   }))
   const statuses = (await Promise.all(created)).map(({ statusCode }) => statusCode)
   t.strictSame(new Set(statuses), new Set([201]))
@@ -76,13 +78,10 @@ test('a pool that is larger than the server\'s limit does with the connections t
 })
 
 test('a server that gives no connection at all is unavailable, and the pool grows again later', async (t) => {
-  const schema = temporarySchema(t)
-  const role = `limited_${schema}`
-  await sql(`CREATE SCHEMA "${schema}"`)
-  const url = await urlOfRole(t, role, [`ALL ON SCHEMA "${schema}"`])
+  const { schema, role, url, limit } = await limitedRole(t)
   const storage = await migrated(t, postgres({ connection: url, schema, listen: false }))
   await addUser(storage, userOf(1))
-  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT 0`)
+  await limit(0)
   await sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])
   const refused = { name: 'StorageError', code: 'unavailable', driverCode: '53300' }
   const ask = () => changeUser(storage, idOf('usr', 1), rename('B'), { updatedAt: timeOf(1) })
@@ -90,23 +89,16 @@ test('a server that gives no connection at all is unavailable, and the pool grow
     t.match(result, { status: 'rejected', reason: { name: 'StorageError', code: 'unavailable' } })
   }
   await t.rejects(ask(), refused)
-  await sql(`ALTER ROLE "${role}" CONNECTION LIMIT -1`)
+  await limit(-1)
   t.equal((await ask())?.user.name, 'B')
 })
 
-/** A new database with an encoding; returns its URL. */
-async function databaseIn (t: Test, encoding: string): Promise<string> {
-  const name = `encoding_${randomBytes(6).toString('hex')}`
-  await sql(`CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
-  t.teardown(() => sql(`DROP DATABASE ${name} WITH (FORCE)`))
-  const url = new URL(pgUrl())
-  url.pathname = name
-  return url.href
-}
-
 for (const encoding of ['LATIN1', 'SQL_ASCII']) {
   test(`a database in ${encoding} is refused, and the message says what to do`, async (t) => {
-    const connection = await databaseIn(t, encoding)
+    const name = `encoding_${randomBytes(6).toString('hex')}`
+    await sql(`CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+    t.teardown(() => sql(`DROP DATABASE ${name} WITH (FORCE)`))
+    const connection = Object.assign(new URL(pgUrl()), { pathname: name }).href
     const message = `the database has the encoding ${encoding}, which cannot store every name: ` +
       'use one with UTF8, made with ' +
       "CREATE DATABASE users ENCODING 'UTF8' TEMPLATE template0"
@@ -115,7 +107,6 @@ for (const encoding of ['LATIN1', 'SQL_ASCII']) {
     t.teardown(() => storage.close())
     await t.rejects(storage.open({ migrate: true }), refusal)
     await t.rejects(storage.open(), refusal)
-    await t.rejects(testApp(t, { storage: postgres({ connection }) }), refusal)
     t.strictSame(await run(['migrate'], { DATABASE_URL: connection }), { code: 1, out: '', err: `${message}\n` })
   })
 }
@@ -131,18 +122,13 @@ async function warned (t: Test, storage: Storage): Promise<unknown[]> {
   return log.entries().filter(({ level }) => level === 40).map(({ msg }) => msg)
 }
 
-/** A store whose sessions wait for the disk, or not. */
-const onPostgres = (t: Test, setting: string) => {
-  const connection = pgUrlWith({ options: `-c synchronous_commit=${setting}` })
-  return postgres({ connection, schema: temporarySchema(t) })
-}
-
 test('warns if PostgreSQL does not wait for the disk', async (t) => {
-  const about = (messages: unknown[]) => messages.filter((each) => String(each).includes('synchronous_commit'))
-  t.strictSame(about(await warned(t, onPostgres(t, 'off'))), [
-    `fastify-users: postgres: synchronous_commit is off, ${END}`
-  ])
-  t.strictSame(about(await warned(t, onPostgres(t, 'on'))), [])
+  for (const setting of ['off', 'on']) {
+    const connection = pgUrlWith({ options: `-c synchronous_commit=${setting}` })
+    const warnings = await warned(t, postgres({ connection, schema: temporarySchema(t) }))
+    t.strictSame(warnings.filter((each) => String(each).includes('synchronous_commit')),
+      setting === 'on' ? [] : [`fastify-users: postgres: synchronous_commit is off, ${END}`])
+  }
 })
 
 for (const { driver, skip } of sqliteDrivers) {

@@ -17,21 +17,19 @@ const after = {
   schema, searchable: ['city'], filterable: [{ field: 'city', match: 'folded' }], unique: ['legacy']
 } as const
 
-interface Shared { open: () => KnexStorage, execute: (text: string) => Promise<unknown>, users: string, record: string }
+interface Shared { open: () => KnexStorage, execute: (text: string) => Promise<unknown> }
 
 const sqliteFile = async (t: Test): Promise<Shared> => {
   const filename = join(await temporaryDirectory(t), 'users.db')
   const host = sqliteHost(filename)
   t.teardown(() => host.destroy())
   const open = () => sqlite({ filename, driver: sqliteDriver })
-  return {
-    open, execute: (text) => host.raw(text), users: 'fastify_users_users', record: 'fastify_users_migrations'
-  }
+  return { open, execute: (text) => host.raw(text) }
 }
 const postgresSchema = (profile: 'classic' | 'portable') => async (t: Test): Promise<Shared> => {
   const name = temporarySchema(t)
   const open = () => postgres({ connection: pgUrl(), schema: name, profile, pool: { max: 6 } })
-  return { open, execute: sql, users: `${name}.fastify_users_users`, record: `${name}.fastify_users_migrations` }
+  return { open, execute: (text) => sql(text.replace('fastify_users', `${name}.fastify_users`)) }
 }
 
 const KINDS = [
@@ -77,7 +75,6 @@ for (const { name, share } of KINDS) {
     t.strictSame(await found({ q: 'rome' }), ['batch', 'imported'])
     const taken = await old.call('POST', '/users', { body: { ...made('taken', 'Rome'), legacy: 7 } })
     t.match(taken.json(), { status: 409, code: 'field_taken' }, 'a field that is unique since')
-    await t.rejects(old.app.users.create(Object({ ...made('taken', 'Rome'), legacy: 7 })), { code: 'field_taken' })
   })
 
   test(`${name}: no write is missed while the list changes`, async (t) => {
@@ -104,13 +101,13 @@ for (const { name, share } of KINDS) {
   })
 
   test(`${name}: words that are not all made yet are made by the next migration`, async (t) => {
-    const { open, execute, users, record } = await share(t)
+    const { open, execute } = await share(t)
     const { app } = await testApp(t, { storage: open(), fields: after })
     for (const [i, city] of ['Oslo', 'Paris'].entries()) {
       await app.users.create(Object({ name: 'Ann', email: `ann${i}@example.org`, city }))
     }
-    await execute(`UPDATE ${users} SET field_words = '', word_list = 'other' WHERE email_key = 'ann0@example.org'`)
-    await execute(`UPDATE ${record} SET words_made = 'other'`)
+    await execute("UPDATE fastify_users_users SET field_words = '', word_list = 'other' WHERE email_key LIKE 'ann0@%'")
+    await execute("UPDATE fastify_users_migrations SET words_made = 'other'")
     const storage = open()
     t.teardown(() => storage.close())
     t.equal(await storage.verifyWords(), 1)

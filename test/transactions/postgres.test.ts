@@ -6,8 +6,8 @@ import { testApp } from '../helpers/app.ts'
 import { postgresKnex, recordEvents } from '../helpers/knex-hosts.ts'
 import { temporarySchema } from '../helpers/stores.ts'
 
-async function hostOn (t: Test, connections = 4) {
-  const host = postgresKnex(t, connections)
+async function hostOn (t: Test) {
+  const host = postgresKnex(t)
   const { app: { users } } = await testApp(t, { storage: knexStorage(host, { schema: temporarySchema(t) }) })
   return { host, users, events: recordEvents(users) }
 }
@@ -64,15 +64,4 @@ test('events match what is stored if PostgreSQL aborts the transaction around th
     for await (const { id } of users.iterate()) await users.delete(id)
     await events()
   }
-})
-
-test('a transaction whose connection dies rejects, and has no events', async (t) => {
-  const { host, users, events } = await hostOn(t, 1)
-  await t.rejects(host.transaction(async (trx) => {
-    await users.using(trx).create({ name: 'Ann', email: 'ann@example.org' })
-    await trx.raw('select pg_terminate_backend(pg_backend_pid())').catch(() => {})
-    await users.using(trx).create({ name: 'Bob', email: 'bob@example.org' })
-  }))
-  t.strictSame(await events(), [])
-  t.equal((await users.list()).meta.total, 0)
 })

@@ -1,22 +1,13 @@
 import type { Outcome, RowWrite } from '../../../lib/storage/storage.ts'
-import { asks, lists as usersLists } from './users-wrappers.ts'
-import { ALL, EVERYONE, finds, keeps, lists, type Mistake, OK, right, units, writes } from './wrappers.ts'
+import { lists as usersLists } from './users-wrappers.ts'
+import { ALL, lists, type Mistake, OK, right, units, writes } from './wrappers.ts'
 
-const comes = (name: string): string => `commit, find, list: every member of the rows of ${name}`
 const pages = (name: string): string => `list: pages of ${name}`
 
 const isMembership = ({ in: of, was }: RowWrite): boolean => of === 'memberships' && was === null
 
 /** Most likely mistakes with groups and their members. */
 export const groupMistakes: Mistake[] = [
-  keeps(comes('userGroups'), 'the number of members is not kept', 'userGroups', () => ({ members: 0 })),
-  finds(comes('memberships'), 'the user has another name', (rows, _keys, of) => of !== 'memberships'
-    ? rows
-    : rows.map((row) => row && { ...row, record: { ...row.record, member: undefined } })),
-  lists(pages('userGroups'), 'the number is that of the page', async (list, query, of) => {
-    const page = await list(query)
-    return of === 'userGroups' ? { ...page, total: page.items.length } : page
-  }),
   lists(pages('memberships'), 'a page of one group has those of others', async (list, query, of) => {
     const { of: group, ...others } = query
     return list(of === 'memberships' && group !== undefined ? others : query)
@@ -54,8 +45,6 @@ export const groupMistakes: Mistake[] = [
     }
     return OK
   }),
-  asks('users.list, users.walk: a group has its members', 'a group is asked for alone', (filter) =>
-    filter.group === undefined ? filter : { ...EVERYONE, group: filter.group }),
   usersLists('users.list, users.walk: a group has its members', 'an unknown group has everybody', async (
     list, filter, page
   ) => {

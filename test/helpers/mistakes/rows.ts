@@ -5,25 +5,22 @@ const comes = (name: string): string => `commit, find, list: every member of the
 const pages = (name: string): string => `list: pages of ${name}`
 const NO_KEYS = { nameKey: '', nameWords: [], emailWords: [], fieldWords: [] }
 const text = (value: unknown): string => typeof value === 'string' ? value : ''
-const sortedJson = (value: unknown): unknown => typeof value === 'object' && value !== null && !Array.isArray(value)
-  ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
-  : value
 
 /** Most likely mistakes in what is kept of rows, and how they are found and listed. */
 export const rowMistakes: Mistake[] = [
-  keeps(comes('trash'), 'who has no name is nobody', 'trash', ({ deletedBy }) =>
-    ({ deletedBy: Object(deletedBy).name === null ? null : deletedBy })),
-  keeps(comes('apiKeys'), 'scopes are sorted', 'apiKeys', ({ scopes }) =>
-    ({ scopes: Array.isArray(scopes) ? scopes.toSorted() : scopes })),
-  keeps(comes('keyUses'), 'numbers have 32 bits', 'keyUses', ({ uses }) => ({ uses: Number(uses) | 0 })),
-  keeps(comes('webhooks'), 'texts are normalized', 'webhooks', ({ description }) =>
-    ({ description: typeof description === 'string' ? description.normalize('NFC') : description })),
-  keeps(comes('deliveries'), 'moments have years of four digits that begin with 1900', 'deliveries', ({ createdAt }) =>
-    ({ createdAt: text(createdAt).replace(/^00/, '19') })),
-  keeps(comes('idempotency'), 'members of JSON are sorted', 'idempotency', ({ kept }) => ({ kept: sortedJson(kept) })),
-  finds(comes('marks'), 'versions are texts', (rows, _keys, of) => of !== 'marks'
-    ? rows
-    : rows.map((row) => row && { ...row, record: { ...row.record, version: String(row.record.version) } })),
+  ...([
+    ['trash', 'who deleted is nobody', { deletedBy: null }],
+    ['apiKeys', 'scopes are not kept', { scopes: [] }],
+    ['keyUses', 'numbers have one bit', { uses: 1 }],
+    ['webhooks', 'descriptions are not kept', { description: '' }],
+    ['deliveries', 'all were made at one moment', { createdAt: '2026-01-01T00:00:00.000Z' }],
+    ['userGroups', 'the number of members is not kept', { members: 0 }],
+    ['idempotency', 'what is kept is not kept', { kept: null }]
+  ] as const).map(([of, name, members]) => keeps(comes(of), name, of, () => members)),
+  ...(['memberships', 'marks'] as const).map((name) =>
+    finds(comes(name), 'versions are texts', (rows, _keys, of) => of !== name
+      ? rows
+      : rows.map((row) => row && { ...row, record: { ...row.record, version: String(row.record.version) } }))),
   writes('commit, find: a user keeps the keys', 'keys that are not given are empty', (write) =>
     write.in !== 'users' || write.put === null || write.was === null
       ? write
@@ -63,10 +60,11 @@ export const rowMistakes: Mistake[] = [
   lists(pages('keyUses'), 'the bound is among what is below it', (list, query) => list(query.upTo === undefined
     ? query
     : { ...query, upTo: { member: query.upTo.member, value: query.upTo.value } })),
-  lists(pages('webhooks'), 'the number is that of the page', async (list, query) => {
-    const { items } = await list(query)
-    return { items, total: items.length }
-  }),
+  ...(['webhooks', 'userGroups'] as const).map((name) =>
+    lists(pages(name), 'the number is that of the page', async (list, query) => {
+      const { items } = await list(query)
+      return { items, total: items.length }
+    })),
   lists(pages('deliveries'), 'what is not due any more is first', async (list, query) => {
     if (query.by !== 'dueAt' || query.upTo !== undefined) return list(query)
     const { items, total } = await list({ ...query, page: ALL })

@@ -42,12 +42,6 @@ function unique (
 
 const placeOf = (field: string, { record: { tenant = '' } }: Row<'users'>): string => `${tenant} ${field} `
 
-/** A mistake in how the values of a field are compared. */
-const compared = (
-  failed: string, name: string, textOf: (value: unknown) => string, options?: Parameters<typeof unique>[3]
-): Mistake => unique(failed, name, (value, field, row) =>
-  value === undefined || value === null ? null : placeOf(field, row) + textOf(value), options)
-
 const tenants = (
   failed: string, name: string, wrong: (right: Storage['listTenants'], ...given: Parameters<Storage['listTenants']>) =>
   Promise<Page<TenantRecord>>
@@ -55,13 +49,12 @@ const tenants = (
 
 /** Mistakes in unique fields, and in lists of tenants. */
 export const usersUnique: Mistake[] = [
-  compared('commit: a unique value is compared', 'unique values are compared without case',
-    (value) => JSON.stringify(value).toLowerCase()),
   unique('commit: any number of users lack', 'nothing is a unique value',
     (value, name, row) => value === undefined ? placeOf(name, row) : null),
   unique('commit: each unique field has values of its own', 'unique values are those of all tenants', (value, name) =>
     value === undefined ? null : name + JSON.stringify(value)),
-  compared('commit: a user keeps its unique value', 'a value that was given up stays taken', String, { frees: false }),
+  unique('commit: a user keeps its unique value', 'a value that was given up stays taken', (value, field, row) =>
+    value === undefined || value === null ? null : placeOf(field, row) + String(value), { frees: false }),
   tenants('listTenants: those with a user or a key', 'a tenant without users is none', async (right, page) => {
     const { items, total } = await right(page)
     const left = items.filter(({ users }) => users > 0)
