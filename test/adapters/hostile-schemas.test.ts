@@ -9,7 +9,7 @@ import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { insertUsers } from '../helpers/plain-users.ts'
 import { callsOf, plantBetterFitting, plantForAnyType, plantSameOperators } from '../helpers/planted-sql.ts'
-import { connectPg, pgUrlWith, urlOfRole } from '../helpers/postgres.ts'
+import { connectPg, pgUrlWith } from '../helpers/postgres.ts'
 import { pgSourceOf, usersOf } from '../helpers/sources.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { emptying, ownAndHost, runInTurn, WAYS_IN_TURN } from './each-kind-in-turn.ts'
@@ -107,11 +107,4 @@ test('every function says who may call it', async (t) => {
     { name: 'fastify_users_list_tenant_pages', asOwner: false, others: true },
     { name: 'fastify_users_number_events', asOwner: true, others: false }
   ])
-})
-
-test('a stranger cannot hold up the readers of events', async (t) => {
-  const schema = temporarySchema(t)
-  await migrated(t, postgres({ connection: pgUrl(), schema }))
-  const stranger = await connectPg(t, await urlOfRole(t, `${schema}_stranger`, [`USAGE ON SCHEMA "${schema}"`]))
-  await t.rejects(stranger.query(`SELECT "${schema}".fastify_users_number_events(1)`), { code: '42501' })
 })

@@ -10,30 +10,19 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const RUNNERS = join('test', 'runners')
 const TOTAL = KIT_TESTS.length
 
-interface Runner {
-  file: string
-  args: readonly string[]
-  /** What it prints if every test passes. */
-  passed: string
-  /** What it prints if so many fail. */
-  failed: (count: number) => string
-}
-
-const runners: Record<string, Runner> = {
+/** How each is run, what it prints if every test passes, and what if so many fail. */
+const runners: Record<string, { args: readonly string[], passed: string, failed: (count: number) => string }> = {
   tap: {
-    file: 'tap.mjs',
     args: [join(RUNNERS, 'tap.mjs')],
     passed: `\n1..${TOTAL}\n`,
     failed: (count) => `\n# { total: ${TOTAL}, pass: ${TOTAL - count}, fail: ${count} }\n`
   },
   'node:test': {
-    file: 'node-test.mjs',
     args: ['--test', '--test-reporter=tap', join(RUNNERS, 'node-test.mjs')],
     passed: `\n# pass ${TOTAL}\n`,
     failed: (count) => `\n# pass ${TOTAL - count}\n# fail ${count}\n`
   },
   vitest: {
-    file: 'vitest.mjs',
     args: [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join(RUNNERS, 'vitest.config.mjs')],
     passed: `Tests  ${TOTAL} passed (${TOTAL})`,
     failed: (count) => `Tests  ${count} failed | ${TOTAL - count} passed (${TOTAL})`

@@ -114,7 +114,7 @@ test('a creation whose answer was lost finds its own user, with and without an i
 
 test('a creation that gets no connection waits for one only once', async (t) => {
   const schema = temporarySchema(t)
-  const host = pgHost(t, { pool: { min: 0, max: 1 }, acquireConnectionTimeout: 100 })
+  const host = pgHost(t, { pool: { min: 0, max: 1 }, acquireConnectionTimeout: 1000 })
   const storage = await migrated(t, knexStorage(host, { schema }))
   await host.transaction(async () => {
     const pool: { acquireConnection: () => Promise<unknown> } = host.client

@@ -59,15 +59,6 @@ test('everything of ours begins with the prefix', async (t) => {
   t.strictSame(names.filter((name) => !name.startsWith('people_')), [])
 })
 
-test('on PostgreSQL every moment is a timestamptz of milliseconds', async (t) => {
-  const schema = temporarySchema(t)
-  await migrated(t, postgres({ connection: pgUrl(), schema }))
-  const moments = await sql(`select format_type(atttypid, atttypmod) as type, count(*)::int as columns
-    from pg_attribute join pg_class c on c.oid = attrelid
-    where relnamespace = $1::regnamespace and relkind = 'r' and attname like '%\\_at' group by 1`, [schema])
-  t.strictSame(moments, [{ type: 'timestamp(3) with time zone', columns: 15 }])
-})
-
 test('with the longest prefix PostgreSQL cuts no name of ours', async (t) => {
   const [schema, printed] = [temporarySchema(t), temporarySchema(t)]
   const tablePrefix = 'p'.repeat(36)
