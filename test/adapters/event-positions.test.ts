@@ -3,6 +3,7 @@ import { test, type Test } from 'tap'
 import { newId } from '../../lib/core/ids.ts'
 import type { EventRecord, NewEvent, Storage } from '../../lib/storage/storage.ts'
 import { postgres } from '../../adapters/postgres.ts'
+import { from } from '../helpers/level.ts'
 import { migrated } from '../helpers/migrated.ts'
 import { connectPg, urlOfRole } from '../helpers/postgres.ts'
 import { userOf } from '../helpers/records.ts'
@@ -10,6 +11,7 @@ import { until } from '../helpers/until.ts'
 import { pgUrl, sql, temporarySchema } from '../helpers/stores.ts'
 import { addUser, changeUser, removeUser } from '../helpers/writes.ts'
 
+const ROUNDS = from('nightly') === false ? 200 : 60
 const now = () => new Date().toISOString()
 const eventOf = (type: string): NewEvent =>
   ({ id: newId('evt'), type, timestamp: now(), actor: null, requestId: null })
@@ -124,6 +126,21 @@ test('after a dump is restored into a cluster with smaller transaction ids, noth
   }
   t.equal((await readAfter(store, String(first?.id))).length, 3)
   t.strictSame(await state(schema), { last_position: 4, frontier: 4, gaps: '{}' })
+})
+
+test('a read has what was committed before it, also if another process numbers it at that moment', async (t) => {
+  const { store, schema } = await openStore(t)
+  const others = [1, 2].map(() => postgres({ connection: pgUrl(), schema }))
+  t.teardown(() => Promise.all(others.map((other) => other.close())))
+  const all = [store, ...others]
+  const last = all.map((): string | null => null)
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(Array.from({ length: 3 }, () => create(store)))
+    const read = await Promise.all(all.map((each, i) => readAfter(each, last[i] ?? null)))
+    if (read.some((events) => events.length !== 3)) t.fail(`round ${round}: ${read.map((events) => events.length)}`)
+    read.forEach((events, i) => { last[i] = events.at(-1)?.id ?? null })
+  }
+  t.equal((await readAfter(store, null)).length, 3 * ROUNDS)
 })
 
 test('who may read and write our tables, and number events, can read the log', async (t) => {
