@@ -99,3 +99,15 @@ test('a new user is compared with the sequence, and only below that with the tab
   await sql(`ALTER TABLE ${state} ENABLE ALWAYS TRIGGER ${MOVE}`)
   t.strictSame((await storage.inspect()).missing, [])
 })
+
+test('where only the schema was copied, the sequence is unknown until the boundary moves', async (t) => {
+  const { names: { users, watermark }, storage } = await migratedSchema(t)
+  await sql(`SELECT setval('${watermark}', 1, false)`)
+  const isKnown = async () =>
+    (await sql(`SELECT pg_sequence_last_value('${watermark}') IS NOT NULL AS known`))[0]?.['known']
+  t.equal(await isKnown(), false)
+  await sql(`INSERT INTO ${users} ${USER_COLUMN_LIST} SELECT 'usr_0' || lpad(n::text, 25, '0'), 'n', 'n', 'e', n::text,
+    1, now(), now() FROM generate_series(1, 2000) AS n`)
+  await storage.rebuildCounts()
+  t.equal(await isKnown(), true)
+})
