@@ -88,6 +88,27 @@ test('a bounded query has a local limit in a transaction of its own, behind a po
   }
 })
 
+test('exclusive transactions of one installation run one after the other, and no others wait', async (t) => {
+  const { executor, schema } = executorOn(t, {})
+  const { executor: second } = executorOn(t, { schema, max: 4 })
+  const { executor: other } = executorOn(t, {})
+  const order: string[] = []
+  let end = () => {}
+  const first = executor.transaction(async () => {
+    order.push('first began')
+    await new Promise<void>((resolve) => { end = resolve })
+    order.push('first ended')
+  }, { exclusive: true })
+  await until('the first transaction', () => order.length === 1)
+  const waiting = second.transaction(async () => { order.push('second') }, { exclusive: true })
+  await until('a second that waits', async () => (await waitingForLock(schema)).length === 1)
+  await second.transaction(async () => { order.push('not exclusive') })
+  await other.transaction(async () => { order.push('another installation') }, { exclusive: true })
+  end()
+  await Promise.all([first, waiting])
+  t.strictSame(order, ['first began', 'not exclusive', 'another installation', 'first ended', 'second'])
+})
+
 test('noTimeout lifts the limits on statements for one transaction', async (t) => {
   const session = '-c statement_timeout=100'
   const { executor } = executorOn(t, { session, settings: { limits: LIMITS }, max: 1 })
