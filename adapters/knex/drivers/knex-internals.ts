@@ -3,7 +3,7 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 
 /**
  * Everything that is used of Knex beyond its documented interface. Read in knex 3.3.0.
- * `test/adapters/knex-internals.test.ts` fails if any of it changes, and says what to do then.
+ * If it changes, `test/adapters/knex-internals.test.ts` or a test of what it is used for fails.
  */
 
 /** The part of Knex's client that lends connections. */

@@ -52,7 +52,7 @@ export const pgDriver: Driver = {
 
 /**
  * Everything that is used of pg beyond its documented interface. Read in pg 8.23.1.
- * `test/adapters/pg-internals.test.ts` fails if any of it changes, and says what to do then.
+ * If it changes, `test/adapters/pg-internals.test.ts` or a test of what it is used for fails.
  */
 
 /** A connection of pg, with its protocol and its socket. */
