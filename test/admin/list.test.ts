@@ -89,6 +89,14 @@ pageTest('a page past the last one leads to the last, and the field says so', as
     await until(`${typed} becomes ${becomes}`, async () => await field.inputValue() === becomes)
   }
   await page.getByRole('link', { name: 'Ada' }).waitFor()
+  await field.focus()
+  // In one turn, before the page is drawn again.
+  await page.evaluate(`
+    const input = document.activeElement
+    input.value = '1'
+    input.form.requestSubmit()
+  `)
+  await page.getByRole('link', { name: 'Cyd' }).waitFor()
 })
 
 pageTest('rows stand under the filters that they answer alone', async (t) => {
