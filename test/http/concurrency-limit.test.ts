@@ -20,9 +20,10 @@ test('work of a first burst that has waited 1.2 seconds is refused, without bein
   const limited = createLimit({ places: 2 })
   const all = Array.from({ length: 3 }, pending)
   const results = all.map(({ work }) => limited(work))
-  const refused = t.rejects(Promise.resolve(results[2]), refusal)
+  let isRefused = false
+  const refused = t.rejects(Promise.resolve(results[2]).finally(() => { isRefused = true }), refusal)
   await advance(1199)
-  t.notOk(all[2]?.started())
+  t.strictSame([all[2]?.started(), isRefused], [false, false])
   await advance(1)
   await refused
   for (const each of all) each.resolve('done')
