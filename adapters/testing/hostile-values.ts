@@ -25,7 +25,8 @@ export const MOMENTS = [
 /** Numbers that text, decimals, floats or 32 bits change. */
 export const NUMBERS = [
   0, 1, -1, 0.1, 0.1 + 0.2, 1 / 3, 1.5, 100, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 24 + 1, 2 ** 31,
-  -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1, 123456789.125, 4503599627370495.5, 1e3, 12345678901234
+  -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53 - 2, -(2 ** 53) + 1, 123456789.125, 4503599627370495.5, 1e3,
+  12345678901234
 ]
 
 /** Names of members that an object, a path, an operator or a column may give a meaning. */

@@ -20,6 +20,9 @@ const tenants: Query[] = [{}, { tenant: 'acme' }, { tenant: null }, { tenant: 'n
 const upTo = (member: string, n: number): Query => ({ upTo: { member, value: timeOf(n) } })
 const below = (member: string, n: number): Query => ({ upTo: { member, value: timeOf(n), isBelow: true } })
 const where = (member: string, ...values: string[]): Query => ({ where: { member, values } })
+/** As many values as may be asked for: others before one that rows have. */
+const last = (member: string, value: string): Query =>
+  where(member, ...Array.from({ length: 999 }, (_, n) => idOf('dlv', n)), value)
 const webhook = (n: number): string => idOf('whk', n % 4)
 
 /** Rows of each collection, and what they are asked for. Moments are in another order than ids. */
@@ -35,7 +38,7 @@ const LISTED: Listable = {
     queries: [
       ...tenants, where('rotatedFrom', idOf('key', 1)),
       where('rotatedFrom', idOf('key', 1), idOf('key', 2), idOf('key', 1)),
-      where('rotatedFrom'), where('rotatedFrom', 'x', '', '\u0000')
+      where('rotatedFrom'), where('rotatedFrom', 'x', '', '\u0000'), last('rotatedFrom', idOf('key', 1))
     ]
   },
   keyUses: {
@@ -59,7 +62,8 @@ const LISTED: Listable = {
     }),
     queries: [
       {}, { of: webhook(1) }, { of: 'x' }, { of: webhook(2), ...where('event', idOf('evt', 0), idOf('evt', 3)) },
-      where('event', idOf('evt', 1)), where('event', idOf('evt', 4), idOf('evt', 2)), { by: 'dueAt' },
+      where('event', idOf('evt', 1)), where('event', idOf('evt', 4), idOf('evt', 2)), last('event', idOf('evt', 3)),
+      { by: 'dueAt' },
       { of: webhook(1), ...where('status', 'failed') }, { of: webhook(2), ...where('status', 'pending', 'succeeded') },
       { ...upTo('dueAt', 5), by: 'dueAt' }, { of: webhook(1), ...upTo('dueAt', 5), by: 'dueAt' },
       { without: 'dueAt' }, { without: 'dueAt', ...below('createdAt', 6) }, { of: webhook(1), without: 'dueAt' }
@@ -77,7 +81,7 @@ const LISTED: Listable = {
     })),
     queries: [
       ...tenants.flatMap((query) => [query, { ...query, by: 'nameKey' }]), where('nameKey', 'group 7 1'),
-      where('nameKey', 'Group 7 1', 'x'), where('externalId', 'ext 1'),
+      where('nameKey', 'Group 7 1', 'x'), where('externalId', 'ext 1'), last('externalId', 'ext 1'),
       { ...where('externalId', 'ext 2', 'ext 0'), tenant: 'acme', by: 'nameKey' }
     ]
   },
@@ -85,6 +89,7 @@ const LISTED: Listable = {
     rows: numbers.slice(0, 28).map((n) => membershipOf(idOf('grp', n % 4), idOf('usr', n % 7))),
     queries: [
       {}, { of: idOf('grp', 1) }, { of: idOf('grp', 9) }, where('member', idOf('usr', 2)), where('member', 'x', ''),
+      last('member', idOf('usr', 2)),
       where('member', idOf('usr', 3), idOf('usr', 5)), { of: idOf('grp', 2), ...where('member', idOf('usr', 3)) }
     ]
   },

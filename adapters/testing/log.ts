@@ -204,14 +204,19 @@ export const logSubject: Subject = {
     },
 
     'commit, log.rewrite: the rewritings of a unit come after its events, and see them': async (storage) => {
-      await record(storage, EVENTS.slice(0, 9))
+      // More than a store may read together.
+      const many = Array.from({ length: 1100 }, (_, i) => eventOf(1000 + i, { subject: idOf('usr', 1) }))
+      const before = [...EVENTS.slice(0, 9), ...many]
+      await record(storage, before)
       const of = { subject: idOf('usr', 1) }
       const more = [eventOf(900, { subject: idOf('usr', 1) }), eventOf(901, { subject: idOf('usr', 2) })]
       const rewrites = [{ of, make: nameless }, { of: { actor: idOf('key', 7) }, make: withoutActorName }]
       assert.deepEqual(await commit(storage, [], more, rewrites), OK)
-      const log = [...EVENTS.slice(0, 9), ...more].map((event) => isOf(of, event) ? nameless(event) : event)
+      const log = [...before, ...more].map((event) => isOf(of, event) ? nameless(event) : event)
         .map((event) => event.actor?.id === idOf('key', 7) ? withoutActorName(event) : event)
       assert.deepEqual(await wholeLog(storage), log)
+      const { total } = await storage.log.history(idOf('usr', 1), { offset: 0, limit: 1 })
+      assert.equal(total, log.filter((event) => isOf(of, event)).length)
     }
   }
 }

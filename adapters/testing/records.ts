@@ -11,22 +11,25 @@ import { idOf, timeOf } from './values.ts'
 
 const TEXT = LOOKALIKES.join(' ')
 const MAX = 2 ** 31 - 1
-const LONG = 'x'.repeat(16_000)
+/** Of so many bytes as a member may have at most. */
+const long = (bytes: number): string => 'x'.repeat(bytes)
+const times = <Value>(length: number, make: (i: number) => Value): Value[] => Array.from({ length }, (_, i) => make(i))
 const json: JsonObject = { z: 1, a: [null, true, 0.1, '', TEXT, { '': {} }], nested: { b: [[]], a: 1e21 } }
 
 /** Sets of members that differ from the sample rows. A new row and a changed row are written with each set. */
 const VARIANTS: { [Name in Listed]: object[] } = {
   trash: [
-    { groups: [idOf('grp', 1), idOf('grp', 2)] },
+    { groups: times(100, (n) => idOf('grp', n)) },
     { deletedBy: { type: 'api_key', id: idOf('key', 7), name: TEXT } },
     { deletedBy: { type: 'user', id: 'x', name: null }, statusReason: TEXT, status: 'suspended', tenant: 'acme' },
-    ...FIELDS.slice(0, 8).map((fields) => ({ fields })),
+    ...FIELDS.map((fields) => ({ fields })),
     ...MOMENTS.map((deletedAt) => ({ deletedAt }))
   ],
   apiKeys: [
     { scopes: ['z:read', 'a:write', 'a:read'], name: TEXT, lifetime: 2 ** 53 - 1, owner: TEXT.slice(0, 190) },
     { scopes: ['a:read'], lifetime: 0, tenant: 'acme', rotatedFrom: idOf('key', 999) },
-    { addresses: Array.from({ length: 100 }, (_, i) => `2001:db8:${i}::/48`), rateLimit: { max: MAX, window: 1 } },
+    { addresses: times(100, (i) => `2001:db8:${i}::/48`), rateLimit: { max: MAX, window: 1 } },
+    { scopes: times(16, (i) => `scope${i}:read`) },
     { rateLimit: { max: 1, window: MAX }, addresses: ['10.0.0.0/8'] },
     ...MOMENTS.slice(0, 12).map((moment, i) => ({
       expiresAt: moment,
@@ -41,7 +44,12 @@ const VARIANTS: { [Name in Listed]: object[] } = {
     { types: [], description: TEXT, tenant: 'acme', after: idOf('evt', 9), enabled: false, disabledReason: 'failing' },
     { secrets: [{ text: 'whsec_b', expiresAt: MOMENTS[0], rotation: TEXT }, { text: 'whsec_a', expiresAt: null }] },
     { failingSince: MOMENTS[1], pausedUntil: MOMENTS[2], createdAt: MOMENTS[3], updatedAt: MOMENTS[4] },
-    { url: `https://example.org/?${encodeURIComponent(TEXT)}`, types: ['user.*', 'api_key.created'] }
+    { url: `https://example.org/?${encodeURIComponent(TEXT)}`, types: ['user.*', 'api_key.created'] },
+    {
+      url: `https://example.org/${long(2028)}`,
+      types: times(20, (i) => `user.${'x'.repeat(24)}${String.fromCharCode(97 + i)}`),
+      secrets: times(4, (i) => ({ text: `whsec_${i}${long(93)}`, expiresAt: i === 0 ? null : timeOf(i) }))
+    }
   ],
   deliveries: [
     { status: 'succeeded', dueAt: null, claims: 2 ** 31, failures: 3, testEvent: json },
@@ -50,6 +58,10 @@ const VARIANTS: { [Name in Listed]: object[] } = {
         { at: MOMENTS[0], status: 503, milliseconds: 1, error: null },
         { at: MOMENTS[1], status: null, milliseconds: 0, error: TEXT }
       ]
+    },
+    {
+      attempts: times(20, (i) => ({ at: timeOf(i), status: 500, milliseconds: i, error: null, response: TEXT })),
+      testEvent: { long: long(64_000) }
     },
     ...MOMENTS.map((dueAt) => ({ dueAt, createdAt: dueAt }))
   ],
@@ -60,7 +72,7 @@ const VARIANTS: { [Name in Listed]: object[] } = {
   ],
   memberships: [],
   idempotency: [
-    ...[null, true, 0, '', TEXT, LONG, [json], json, ...FIELDS].map((kept) => ({ kept })),
+    ...[null, true, 0, '', TEXT, long(1_000_000), [json], json, ...FIELDS].map((kept) => ({ kept })),
     ...MOMENTS.map((expiresAt) => ({ expiresAt })), { fingerprint: TEXT }
   ],
   marks: []
@@ -210,7 +222,7 @@ export const eventRecordSubject: Subject = {
         { actor: { type: 'x', id: TEXT, name: null }, requestId: TEXT },
         { data: json, before: { name: TEXT, fields: json, email: TEXT } }, { data: { fields: { b: 1, a: 2 } } },
         { subject: idOf('key', 9), type: 'api_key.created' }, { tenant: 'acme' },
-        { data: { long: LONG }, before: { statusReason: null, status: 'active' } },
+        { data: { long: long(64_000) }, before: { statusReason: null, status: 'active' } },
         ...FIELDS.map((fields) => ({ data: { fields }, before: { fields } })),
         ...MOMENTS.map((timestamp) => ({ timestamp }))
       ].map((members, i) => eventOf(i, members))

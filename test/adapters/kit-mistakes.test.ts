@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { knexStorage } from '../../adapters/knex/index.ts'
 import { memory } from '../../adapters/memory/index.ts'
 import { DUTIES, isOfTransactions, registered, transactionsOf } from '../helpers/kit.ts'
+import { boundMistakes } from '../helpers/mistakes/bounds.ts'
 import { commitMistakes } from '../helpers/mistakes/commit.ts'
 import { groupMistakes } from '../helpers/mistakes/groups.ts'
 import { logMistakes } from '../helpers/mistakes/log.ts'
@@ -25,7 +26,7 @@ const TIMEOUT_MS = 30_000
 const mistakes = [
   ...commitMistakes, ...rowMistakes, ...logMistakes, ...groupMistakes, ...transactionMistakes, ...usersValues,
   ...usersLists,
-  ...usersFilters, ...usersOrders, ...usersWalks, ...usersUnique, ...usersSchema
+  ...usersFilters, ...usersOrders, ...usersWalks, ...usersUnique, ...usersSchema, ...boundMistakes
 ]
 const isHost = ({ failed }: Mistake): boolean => isOfTransactions(failed)
 

@@ -18,15 +18,23 @@ async function withFields (storage: Storage, ...fieldsOfUsers: JsonObject[]) {
   return (filter: Partial<UserFilter>) => requireFound(storage, rows, filter)
 }
 
+/** As many values as a filter may have: others, and at the end this one. */
+const lastOf = <Value>(count: number, value: Value, other: (n: number) => Value): Value[] =>
+  [...upTo(count - 1).map(other), value]
+
 /** Conditions with what they match; the samples have all values that are named here. */
-const CONDITIONS: ReadonlyArray<Partial<UserFilter>> = [
+export const CONDITIONS: ReadonlyArray<Partial<UserFilter>> = [
   { tenant: 'acme' }, { tenant: 'none' }, { status: 'suspended' }, { emailKey: 'user2@example.org' },
   { words: [['bob']] },
   { words: [['zoe'], ['acme']] }, { fields: { plan: 'pro' } }, { fields: { seats: 10, active: true } },
   { ids: idsOf([3, 5, 6, 7, 8, 20]) }, { emailKeys: ['user2@example.org', 'user5@example.org', 'nobody'] },
-  { anyOf: { plan: ['pro', 'free', '1'] } }, { exists: { seats: true } }, { exists: { plan: false } },
+  { anyOf: { plan: ['pro', 'free', '1'], seats: [0, 10, 9.5] } }, { exists: { seats: true, plan: false } },
   { ranges: [{ of: 'updatedAt', gt: timeOf(1), lte: timeOf(4) }] },
-  { ranges: [{ of: 'createdAt', gte: timeOf(6) }, { of: { field: 'seats' }, lt: 10 }] }
+  {
+    ranges: [
+      { of: 'createdAt', gte: timeOf(6) }, { of: { field: 'seats' }, lt: 10 }, { of: 'updatedAt', lt: timeOf(3) }
+    ]
+  }
 ]
 
 export const filters: Subject = {
@@ -173,12 +181,14 @@ export const filters: Subject = {
       const found = await withFields(
         storage, { value: 10 }, { value: 9 }, { value: '10' }, { value: true }, { value: null }, {}, { value: [10] },
         { value: -2.5 }, { value: 1e300 }, { value: '2026-01-31' }, { value: '2026-02-01' }, { value: '' },
-        { value: '\uffee' }, { value: '🦊' }, { value: `2026-02-01${'x'.repeat(400)}` }, { value: { a: 10 } }
+        { value: '\uffee' }, { value: '🦊' }, { value: `2026-02-01${'x'.repeat(400)}` }, { value: { a: 10 } },
+        { value: 2 ** 53 - 2 }, { value: 2 ** 53 - 1 }
       )
       const by = (bounds: Bounds) => found({ ranges: [{ of: { field: 'value' }, ...bounds }] })
       for (const [bounds, numbers] of [
-        [{ gte: 9 }, [0, 1, 8]], [{ gt: 9 }, [0, 8]], [{ lt: 10 }, [1, 7]], [{ lte: 10 }, [0, 1, 7]],
-        [{ gte: -3, lt: 9 }, [7]], [{ gte: -1e301, lte: 1e301 }, [0, 1, 7, 8]],
+        [{ gte: 9, lt: 1e9 }, [0, 1]], [{ gt: 9 }, [0, 8, 16, 17]], [{ lt: 10 }, [1, 7]], [{ lte: 10 }, [0, 1, 7]],
+        [{ gte: -3, lt: 9 }, [7]], [{ gte: -1e301, lte: 1e301 }, [0, 1, 7, 8, 16, 17]],
+        [{ gt: 2 ** 53 - 2 }, [8, 17]], [{ gt: 10, lt: 2 ** 53 - 1 }, [16]],
         [{ gte: '2026-01-31', lt: '2026-02-01' }, [9]], [{ gt: '2026-01-31', lte: '2026-02-01' }, [10]],
         [{ gt: '2026-02-01' }, [12, 13, 14]], [{ gt: '\uffee' }, [13]], [{ lte: '2026-01-31' }, [2, 9, 11]]
       ] as const) assert.deepEqual(await by(bounds), idsOf(numbers), JSON.stringify(bounds))
@@ -192,7 +202,8 @@ export const filters: Subject = {
       )
       for (const [plan, numbers] of [
         [['team', 'pro'], [0, 1]], [['pro', 'pro', 'nobody', '\0'], [0]], [['1', 'true'], [3, 6]], [[1, true], [4, 5]],
-        [[`${long}b`, 'x'], [10]], [[], []], [['null', '', 'pr', 'PRO'], []]
+        [[`${long}b`, 'x'], [10]], [[], []], [['null', '', 'pr', 'PRO'], []],
+        [lastOf<UserValue>(100, 'pro', (n) => n % 2 === 0 ? n : `${n}`), [0, 3]]
       ] as const) assert.deepEqual(await found({ anyOf: { plan } }), idsOf(numbers), JSON.stringify(plan))
     },
 
@@ -215,8 +226,9 @@ export const filters: Subject = {
       assert.deepEqual(await found({ ids: idsOf([5, 2, 4, 2, 99]) }), idsOf([2, 5]))
       assert.deepEqual(await found({ ids: ['nobody', '\0', 'x\ud800', idOf('key', 1)] }), [])
       assert.deepEqual(await found({ ids: [] }), [])
-      assert.deepEqual(await found({ ids: idsOf(upTo(100)) }), idsOf([1, 2, 3, 5, 6]))
+      assert.deepEqual(await found({ ids: idsOf(upTo(100).toReversed()) }), idsOf([1, 2, 3, 5, 6]))
       assert.deepEqual(await found({ emailKeys: [5, 2, 4, 2, 99].map(keyOf) }), idsOf([2, 5]))
+      assert.deepEqual(await found({ emailKeys: lastOf(100, keyOf(2), (n) => `nobody ${n}`) }), idsOf([2]))
       assert.deepEqual(await found({ emailKeys: [keyOf(2), keyOf(3)], ids: idsOf([3, 5]) }), idsOf([3]))
       assert.deepEqual(await found({ emailKeys: ['nobody', '\0', keyOf(2).toUpperCase()] }), [])
       assert.deepEqual(await found({ emailKeys: [] }), [])

@@ -16,7 +16,8 @@ export const SORTS: readonly UserSort[] = ['nameKey', 'emailKey', 'updatedAt', {
 
 /** In their order; others make mistakes with some of them. */
 const RANKS: readonly Json[] = [
-  false, true, -1.5e300, -2, -0.5, 0, 1e-9, 0.1, 0.30000000000000004, 2, 10, 1e21,
+  false, true, -1.5e300, -2, -0.5, 0, 1e-9, 0.1, 0.30000000000000004, 2, 10,
+  2 ** 53 - 3, 2 ** 53 - 2, 2 ** 53 - 1, 1e21,
   '', ' ', '!', '"', '10', '2', 'A', 'a', 'a"', 'a\\', 'ab', 'é', '\uffee', '🦊'
 ]
 
