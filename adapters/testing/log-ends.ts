@@ -79,7 +79,8 @@ export const logPruningSubject: Subject = {
         const count = await storage.log.prune(timeOf(before), limit)
         gone += pruned
         const left = ids(0, 1, 2, 3, 4, 5, 6).slice(gone)
-        assert.deepEqual([count, idsIn(await wholeLog(storage))], [pruned, left], `before ${before}, limit ${limit}`)
+        const what = `of the times ${times.join()} those before ${before}, limit ${limit}`
+        assert.deepEqual([count, idsIn(await wholeLog(storage))], [pruned, left], what)
       }
     },
 

@@ -125,7 +125,7 @@ export const transactionCases: TransactionCases = {
       await make(within, [add('marks', nth.marks(there))])
       for (const [writes, outcome] of refusals(there)) {
         assert.deepEqual(await commit(within, writes, [eventOf(50)]), outcome)
-        const text = withMembers(nth.users(52), { name: 'a\u0000b' })
+        const text = withMembers(nth.users(52), { name: 'unkeepable\u0000b' })
         await commit(within, [add('marks', nth.marks(52)), add('users', text)]).then(
           async ({ code }) => {
             if (code === 'ok') await make(within, [drop('users', text), drop('marks', nth.marks(52))])

@@ -52,9 +52,13 @@ function writtenBy (units: unknown): string {
     const parts: string[] = Array.from(writes, (write) => {
       const { in: name, put, was } = Object(write)
       const { id } = Object(Object(put ?? was).record)
-      return `${name} …${String(id).slice(-6)}: ${was?.record?.version ?? 'none'} → ${put?.record?.version ?? 'none'}`
+      const { keys, record: { start, nameKey, fields = {} } = Object(null) } = Object(put)
+      // What may be taken, and what may not.
+      const unique = [keys?.emailKey ?? start ?? nameKey ?? [], Object.keys(fields).length > 0 ? shortened(fields) : []]
+      return [`${name} …${String(id).slice(-6)}:`, was?.record?.version ?? 'none', '→', put?.record?.version ?? 'none',
+        ...unique.flat()].join(' ')
     })
-    return `[${[...parts, ...events.length > 0 ? [`${events.length} events`] : [],
+    return `[${[...parts, ...events.length > 0 ? [`${events.length} events, the first of ${events[0].timestamp}`] : [],
       ...rewrites.length > 0 ? [`${rewrites.length} rewrites`] : []].join(', ')}]`
   }).join(' ').slice(0, 2 * SHOWN_LENGTH)
 }
@@ -87,9 +91,9 @@ const SQL = /\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER)\b.*\b(?:FROM|INTO|SE
 const OF_OPENING = ['schema_behind', 'schema_newer', 'field_taken']
 const THROWN = ['unavailable', 'fault', 'idempotency_in_progress', ...OF_OPENING]
 
-/** The longer texts among given values. */
+/** The longer texts among given values. Of one that can't be stored the parts: a message may escape what is between. */
 function textsIn (value: unknown): string[] {
-  if (typeof value === 'string') return value.length >= 6 ? [value] : []
+  if (typeof value === 'string') return value.split(/[\0\ud800-\udfff]/u).filter((part) => part.length >= 6)
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
@@ -102,6 +106,12 @@ function hasWhole (text: string, part: string): boolean {
   return false
 }
 
+/** The messages of an error, and of what it came from. */
+function messagesOf (error: unknown): string[] {
+  if (error === undefined || error === null) return []
+  return error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [shortened(error)]
+}
+
 /** What is wrong with an error that a method has thrown, or null. */
 function faultOf (error: unknown, { method, args }: Call): string | null {
   if (!isStorageError(error)) {
@@ -112,13 +122,13 @@ function faultOf (error: unknown, { method, args }: Call): string | null {
   if (!THROWN.includes(error.code) || (method !== 'open' && OF_OPENING.includes(error.code))) {
     return `${method} threw ${error.code}: what refuses a unit is its outcome, and other failures are \`fault\``
   }
-  const shown = `${error.message} ${error.driverCode ?? ''}`
+  const shown = `${messagesOf(error).join(' ')} ${error.driverCode ?? ''}`
   if (SQL.test(shown)) return `the StorageError of ${method} has SQL in its message, which can reach a log: ${shown}`
   // Names of fields are no values.
   const value = method === 'open' ? undefined : textsIn(args).find((text) => hasWhole(shown, text))
   if (value === undefined) return null
-  return `the message of the StorageError of ${method} has a value that was given, ${inspect(value)}: ` +
-    `${error.message}\nIt can reach a log. Say what is wrong without the value.`
+  return `the message of the StorageError of ${method}, or of its cause, has a value that was given, ` +
+    `${inspect(value)}: ${shown}\nIt can reach a log. Say what is wrong without the value.`
 }
 
 /** Freezes a value in every part. */

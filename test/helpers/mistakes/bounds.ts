@@ -1,4 +1,5 @@
-import type { EventRecord } from '../../../lib/storage/storage.ts'
+import { StorageError } from '../../../lib/storage/storage-error.ts'
+import type { EventRecord, Unit } from '../../../lib/storage/storage.ts'
 import { arranges, asks } from './users-wrappers.ts'
 import { keeps, lists, type Mistake, right, units } from './wrappers.ts'
 
@@ -18,7 +19,13 @@ const loses = (of: 'deliveries' | 'idempotency' | 'trash', member: string, bytes
   keeps(comes(of), `${member} of more than ${bytes} bytes are lost`, of, ({ [member]: value }) =>
     size(value) > bytes ? { [member]: instead } : {})
 
-/** Mistakes that show where much is asked for or kept at once. */
+/** The first text that can't be stored in a unit, if there is one. */
+function unstorable ({ writes }: Unit): string | undefined {
+  const texts = writes.flatMap(({ put }) => Object.values({ ...put?.record }))
+  return texts.filter((value) => typeof value === 'string').find((value) => value.includes('\0'))
+}
+
+/** Mistakes that the kit once let pass: most show only where much is asked for or kept. */
 export const boundMistakes: Mistake[] = [
   units('commit, log.rewrite: the rewritings of a unit', 'at most 1,000 events are written anew', (storage, unit) => {
     const rewrites = unit.rewrites.map(({ of, make }) => {
@@ -59,6 +66,16 @@ export const boundMistakes: Mistake[] = [
   ...['apiKeys', 'deliveries', 'userGroups', 'memberships'].map((name) =>
     lists(`list: pages of ${name}`, 'at most 999 values are asked for', (list, { where, ...query }) =>
       list({ ...query, ...(where && { where: { ...where, values: where.values.slice(0, 999) } }) }))),
+  ...[(text: string) => new StorageError('fault', `it cannot keep ${text}`), (text: string) => new StorageError(
+    'fault', 'a text cannot be stored', { cause: new Error(JSON.stringify(text)) }
+  )].map((errorOf, i) => units(
+    `commit: a text that ${['cannot be kept', 'a store cannot keep'][i]}`, 'a fault has the text',
+    async (storage, unit) => {
+      const text = unstorable(unit)
+      if (text !== undefined) throw errorOf(text)
+      return right(storage, unit)
+    }
+  )),
   cuts('trash', 'groups', 99), cuts('apiKeys', 'scopes', 15), cuts('webhooks', 'types', 19),
   cuts('webhooks', 'secrets', 3), cuts('deliveries', 'attempts', 19),
   loses('trash', 'fields', 4096, {}), loses('deliveries', 'testEvent', 60_000, null),
