@@ -12,6 +12,8 @@ export interface Created {
   storage: Partial<Storage>
   /** Required if the store has `join`: begins a transaction on the same database, as a host does. */
   begin?: Begin
+  /** Makes the store once more, on the same data, after the one before is closed: its durability is tested by this. */
+  reopen?: () => Partial<Storage> | Promise<Partial<Storage>>
   /** Removes what `create` made. Called after each duty, when the store is closed. */
   destroy?: () => Promise<unknown>
 }
@@ -20,8 +22,10 @@ export interface Created {
 export type Create = () => Partial<Storage> | Created | Promise<Partial<Storage> | Created>
 
 /** A store that has every method: those that are not written end the duty. */
-export interface WatchedStore extends Omit<Created, 'storage' | 'destroy'> {
+export interface WatchedStore extends Pick<Created, 'begin'> {
   storage: Storage
+  /** Closes the store, and opens it again. */
+  reopen?: () => Promise<Storage>
 }
 
 interface Opened extends WatchedStore { end: () => Promise<void> }
@@ -50,12 +54,22 @@ async function openOne (create: Create, watch: Watch, needs: SchemaRequirements 
   const { name } = created.storage
   const lacks: ReadonlySet<string> = new Set(missingFrom(created.storage))
   const storage = watched(created.storage, watch)
+  let present = storage
+  const { begin, reopen } = created
   const opened: Opened = {
-    ...created,
     storage,
+    ...(begin !== undefined && { begin }),
+    ...(reopen !== undefined && {
+      async reopen () {
+        await present.close()
+        present = watched(await reopen(), watch, 'opened again: ')
+        await present.open({ migrate: true, ...needs })
+        return present
+      }
+    }),
     async end () {
       try {
-        if (!lacks.has('close')) await storage.close()
+        if (!lacks.has('close')) await present.close()
       } finally {
         await created.destroy?.()
       }

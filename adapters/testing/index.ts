@@ -5,6 +5,7 @@ import { type Create, type WatchedStore, withStores } from './harness.ts'
 import { historyCases } from './histories.ts'
 import { endingTransactions } from './host-transaction.ts'
 import { schemaCases } from './open.ts'
+import { reopenCases } from './reopen.ts'
 import { type Counts, reportOf } from './report.ts'
 import { joinCases, NEEDS, subjects } from './subjects.ts'
 import { userSchemaCases } from './users/index.ts'
@@ -105,6 +106,13 @@ export function testStorage (options: TestStorageOptions): void {
   for (const [title, run] of Object.entries({ ...schemaCases, ...userSchemaCases, ...historyCases(seed) })) {
     add(title, async (open) => {
       await run(async () => (await open(null)).storage)
+      return true
+    })
+  }
+  for (const [title, run] of Object.entries(reopenCases)) {
+    add(title, async (open) => {
+      const { storage, reopen } = await open(NEEDS)
+      await run(storage, reopen)
       return true
     })
   }

@@ -37,7 +37,8 @@ const WITHOUT = [
 ]
 
 function create (mistake: Mistake) {
-  if (!isHost(mistake)) return mistake.make(memory())
+  const reopen = () => mistake.make(memory())
+  if (!isHost(mistake)) return { storage: reopen(), reopen }
   const host = sqliteHost(':memory:')
   return {
     storage: mistake.make(knexStorage(host)), begin: transactionsOf(host), destroy: () => host.destroy()

@@ -26,7 +26,12 @@ function conforms (
 }
 
 test('the LMDB store passes the conformance kit', async (t) => {
-  conforms(t, EACH_KIND, { create: async () => lmdb(join(await temporaryDirectory(t), 'users')) })
+  conforms(t, EACH_KIND, {
+    async create () {
+      const path = join(await temporaryDirectory(t), 'users')
+      return { storage: lmdb(path), reopen: () => lmdb(path) }
+    }
+  })
 })
 
 // It has no way to add many users quickly, so what needs a thousand of them takes long.
@@ -38,9 +43,11 @@ test('the SQL skeleton, from which authors begin, passes the conformance kit', a
     async create () {
       const schema = temporarySchema(t)
       await sql(`CREATE SCHEMA ${schema}`)
-      const storage = sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
+      const reopen = () => sqlStore({ connectionString: pgUrl(), options: `-c search_path=${schema}` })
+      const storage = reopen()
       return {
         storage,
+        reopen,
         async begin (isolation?: string) {
           const transaction = await storage.begin(isolation === undefined ? '' : `ISOLATION LEVEL ${isolation}`)
           return { transaction, commit: () => transaction.commit(), rollback: () => transaction.rollback() }

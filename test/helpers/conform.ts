@@ -27,7 +27,8 @@ function storesOf (t: Test, kind: StoreKind): CreateFor {
   if (places === null) return async () => withoutTransactions(await kind.create(t))
   return async (isNew) => {
     const place = await places.take(isNew)
-    return { storage: withoutTransactions(kind.at(place)), destroy: () => places.giveBack(place) }
+    const at = () => withoutTransactions(kind.at(place))
+    return { storage: at(), reopen: at, destroy: () => places.giveBack(place) }
   }
 }
 

@@ -10,7 +10,7 @@ const KINDS: readonly RegExp[] = [
   /^commit: (?!many units)(?!of concurrent)(?!.*meet crosswise)/, /^find: (?!as many)/, /^list: pages/,
   /^log\.(?!read: (?:drawn|whoever|an event|a walk))/, /^users\.list: (?!.*(?:long|large|many|beside|meanwhile))/,
   /^users\.(?:list, users\.)?walk: (?!.*(?:large|many|beside|meanwhile|close))/, /^listTenants/,
-  /^join: (?:gives|writes of every|versions|a refusal|what a savepoint)/
+  /^join: (?:gives|writes of every|versions|a refusal|what a savepoint)/, /^close, open/
 ]
 export const EACH_KIND: readonly string[] = DUTIES.filter((duty) =>
   !LATER.test(duty) && KINDS.some((kind) => kind.test(duty)))
@@ -22,7 +22,7 @@ const WAYS: readonly RegExp[] = [
   /^commit: (?:nothing of a refused|several units|at is the place)/, /^find/, /^list: pages of (?:trash|deliveries)/,
   /^users\.list: pages by offset have every user once, and end/, /^users\.walk: (?:everybody|writers)/,
   /^users\.list, users\.walk: (?:each word|one of several|a field orders)/, /^listTenants: pages/,
-  /^log\.(?:read: pages|rewrite: what is meant|prune: takes)/, /^join/
+  /^log\.(?:read: pages|rewrite: what is meant|prune: takes)/, /^join/, /^close, open/
 ]
 export const EACH_WAY: readonly string[] = EACH_KIND.filter((duty) => WAYS.some((way) => way.test(duty)))
 

@@ -150,6 +150,7 @@ export function onHosts (
       await host.destroy()
       await places.giveBack(place)
     }
-    return { storage: knexStorage(host, options), begin: transactionsOf(host), destroy }
+    const at = () => knexStorage(host, options)
+    return { storage: at(), reopen: at, begin: transactionsOf(host), destroy }
   }
 }

@@ -1,7 +1,7 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventRecord, Unit } from '../../../lib/storage/storage.ts'
 import { arranges, asks } from './users-wrappers.ts'
-import { keeps, lists, type Mistake, right, units } from './wrappers.ts'
+import { keeps, lists, type Mistake, right, store, units } from './wrappers.ts'
 
 const comes = (name: string): string => `commit, find, list: every member of the rows of ${name}`
 const found = (what: string): string => `users.list, users.walk: ${what}`
@@ -76,6 +76,7 @@ export const boundMistakes: Mistake[] = [
       return right(storage, unit)
     }
   )),
+  store('close, open: all that was answered', 'nothing is on a disk', () => ({})),
   cuts('trash', 'groups', 99), cuts('apiKeys', 'scopes', 15), cuts('webhooks', 'types', 19),
   cuts('webhooks', 'secrets', 3), cuts('deliveries', 'attempts', 19),
   loses('trash', 'fields', 4096, {}), loses('deliveries', 'testEvent', 60_000, null),
