@@ -15,8 +15,8 @@ export interface UserReads {
    * Reads every user that matches the filter, in the same orders, all from one snapshot, and gives them in parts of at
    * most 1,000 and never none. Waits for `onPart` before it gives the next part, however long that takes; no writer
    * waits for it, and what it keeps in memory does not grow with the number of users. If `onPart` rejects, it ends with
-   * that error; `close` ends it with `unavailable`. In either case it frees what it holds. Inside a transaction each
-   * part is what the transaction sees at that moment.
+   * that error; after `close` it gives all, or ends with `unavailable`. In any case it frees what it holds. Inside
+   * a transaction each part is what the transaction sees at that moment.
    * May throw `unavailable` if more than two calls run already.
    */
   walk (filter: UserFilter, order: PageRequest['order'], onPart: OnUsers, sort?: UserSort): Promise<void>
