@@ -9,6 +9,7 @@ import { createPoolExecutor, type PoolSettings } from './connection/pool-executo
 import { createSnapshotReads, type SnapshotReads } from './connection/snapshot-reads.ts'
 import { queryOn } from './connection/statements.ts'
 import { joinTransaction } from './connection/transaction-executor.ts'
+import { throwingUnseen } from './connection/unseen-changes.ts'
 import { createCompaction } from './counting/compaction.ts'
 import { countsVerifier } from './counting/verify.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -174,7 +175,8 @@ function storageOf (
   function join (transaction: unknown): StorageInTransaction {
     if (!isTransaction(transaction)) throw new TypeError('fastify-users: not a Knex transaction')
     const { executor, afterCommit } = joinTransaction(transaction, pool, names)
-    return { ...storageWith(executor, null).storage, async close () {}, join, afterCommit }
+    const { storage } = storageWith(executor, null)
+    return { ...storage, commit: throwingUnseen(storage), async close () {}, join, afterCommit }
   }
 
   const snapshots = createSnapshotReads(knex, names, pool.dialect)

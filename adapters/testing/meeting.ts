@@ -55,6 +55,15 @@ interface Meeting {
   most: number
 }
 
+/** Requires that the transaction sees what has refused its unit: else whoever decides again would for ten seconds. */
+async function requireChanged (within: Storage, writes: readonly RowWrite[]): Promise<void> {
+  const seen = await Promise.all(writes.map(async ({ in: name, put, was }) => {
+    const [row] = await within.find(name, [{ id: put?.record.id ?? was?.record.id ?? '' }])
+    return row?.record.version !== was?.record.version
+  }))
+  assert.ok(seen.includes(true), 'changed, but the transaction still sees what its unit expects: throw a conflict')
+}
+
 /**
  * A transaction reads, somebody else writes and commits, and the transaction writes what it has decided. Gives which
  * of the two units were made: of the transaction, and of the other.
@@ -68,6 +77,7 @@ export async function meet (
   const outside = awaitedLater(endingOf(commit(storage, meeting.outside)))
   await unlessLate(outside)
   const own = await endingOf(commit(within, meeting.within))
+  if (own === 'changed') await requireChanged(within, meeting.within)
   const isCommitted = await ended(host, own === 'ok' ? 'commit' : 'rollback')
   const other = await inTime(outside, 'the unit outside')
   const made: [boolean, boolean] = [own === 'ok' && isCommitted, other === 'ok']

@@ -1,5 +1,6 @@
-import type {
-  CollectionName, Outcome, Row as StoredRow, RowKey, RowsQuery, RowWrite, Unit
+import {
+  type CollectionName, type Outcome, type Row as StoredRow, type RowKey, type RowsQuery, type RowWrite, StorageError,
+  type Unit
 } from 'fastify-users/storage'
 import { type Query, type Row, Violation } from './database.ts'
 import { addEvents, rewriteEvents } from './events.ts'
@@ -70,6 +71,15 @@ function refusalOf ({ constraint }: Violation): Refusal | null {
   return /_(?:pkey|fkey)$/.test(constraint) && !constraint.startsWith('events') ? { code: 'changed' } : null
 }
 
+/** True if the row that refuses the last write can't be seen: a host's transaction may read an older snapshot. */
+async function isUnseen (query: Query, { constraint }: Violation, writes: readonly RowWrite[]): Promise<boolean> {
+  const last = writes.at(-1)
+  if (last === undefined || last.was !== null || last.put === null || !constraint.endsWith('_pkey')) return false
+  const { id } = last.put.record
+  return !writes.slice(0, -1).some(({ put }) => put?.record.id === id) &&
+    (await findRows(query, last.in, [{ id }]))[0] === null
+}
+
 /** Makes a unit inside a transaction, which goes on whatever became of it. */
 export async function commitUnit (query: Query, { writes, events, rewrites }: Unit): Promise<Outcome> {
   const { rows: [state] } = await query('SELECT unique_fields FROM state')
@@ -89,6 +99,11 @@ export async function commitUnit (query: Query, { writes, events, rewrites }: Un
     await query('ROLLBACK TO SAVEPOINT unit').catch(() => {})
     const refusal = error instanceof Violation ? refusalOf(error) : null
     if (refusal === null) throw error
+    if (error instanceof Violation && await isUnseen(query, error, writes.slice(0, at + 1))) {
+      throw new StorageError('unavailable', 'another transaction has added a row that this one cannot see', {
+        driverCode: '40001'
+      })
+    }
     return { ...refusal, at }
   }
 }

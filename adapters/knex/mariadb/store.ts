@@ -8,6 +8,7 @@ import type {
   Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserPageRequest
 } from '../../../lib/storage/storage.ts'
 import { UNLIMITED } from '../connection/time-limits.ts'
+import { throwingUnseen } from '../connection/unseen-changes.ts'
 import { connectionsOf, isTransaction, poolOf } from '../drivers/knex-internals.ts'
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
 import { isConflict } from './driver.ts'
@@ -196,13 +197,15 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       throw new TypeError('fastify-users: the transaction is not one on MariaDB')
     }
     const within = accessIn(given, lock)
+    // Each statement by itself: whoever takes the parts may use the transaction too.
+    const alone: Query = (sql, values) => within.read((query) => query(sql, values))
+    const reads = readsOn(within, tables, (work) => work(alone), null)
     return {
       name: NAME,
       open: (options: OpenOptions = {}): Promise<Opened> => schema.openWithin(within, options),
       close: async () => {},
-      // Each statement by itself: whoever takes the parts may use the transaction too.
-      ...readsOn(within, tables, (work) => work((sql, values) => within.read((query) => query(sql, values))), null),
-      commit: committing(within, tables),
+      ...reads,
+      commit: throwingUnseen({ ...reads, commit: committing(within, tables) }),
       join,
       afterCommit: within.afterCommit
     }

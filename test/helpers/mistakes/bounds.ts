@@ -1,7 +1,7 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { EventRecord, Unit } from '../../../lib/storage/storage.ts'
 import { arranges, asks } from './users-wrappers.ts'
-import { keeps, lists, type Mistake, right, store, units } from './wrappers.ts'
+import { inTransaction, keeps, lists, type Mistake, right, store, units } from './wrappers.ts'
 
 const comes = (name: string): string => `commit, find, list: every member of the rows of ${name}`
 const found = (what: string): string => `users.list, users.walk: ${what}`
@@ -77,6 +77,9 @@ export const boundMistakes: Mistake[] = [
     }
   )),
   store('close, open: all that was answered', 'nothing is on a disk', () => ({})),
+  inTransaction('join: a row that others change', 'a conflict is a row that was changed', () => ({
+    commit: async (all) => all.map(() => ({ code: 'changed', at: 0 }))
+  })),
   cuts('trash', 'groups', 99), cuts('apiKeys', 'scopes', 15), cuts('webhooks', 'types', 19),
   cuts('webhooks', 'secrets', 3), cuts('deliveries', 'attempts', 19),
   loses('trash', 'fields', 4096, {}), loses('deliveries', 'testEvent', 60_000, null),
