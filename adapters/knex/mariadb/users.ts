@@ -8,6 +8,7 @@ import { Violation } from './driver.ts'
 import { keyOf } from './keys.ts'
 import { allOf, isBehind, isIn, listOf, partsOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
 import type { Tables } from './tables.ts'
+import { anyWords } from './words.ts'
 
 export const userIn = (row: Row): UserRecord => JSON.parse(String(row['record']))
 
@@ -135,9 +136,6 @@ export function userRow (row: Row): StoredRow<'users'> {
   return { record: userIn(row), keys, of: null }
 }
 
-// All words have at most 64 code points, so no word with this beginning is greater.
-const LAST = '\u{10ffff}'.repeat(64)
-
 const COMPARISONS = [['gte', '>='], ['gt', '>'], ['lte', '<='], ['lt', '<']] as const
 
 /** Makes the condition of a filter. */
@@ -146,9 +144,6 @@ function conditions (tables: Tables) {
   const hasValue = (field: string, { sql, values }: Sql): Sql => sqlOf(
     `EXISTS (SELECT 1 FROM ${tables.of('fieldValues')} AS v WHERE v.id = u.id AND v.field = ? AND ${sql})`,
     field, ...values)
-
-  const hasWord = (word: string): Sql => sqlOf(
-    `u.id IN (SELECT w.id FROM ${tables.of('words')} AS w WHERE w.word >= ? AND w.word <= ?)`, word, `${word}${LAST}`)
 
   function isWithin (range: UserRange): Sql {
     const { of } = range
@@ -169,13 +164,9 @@ function conditions (tables: Tables) {
   return (filter: UserFilter): Sql => {
     const { emailKey, words, fields, status, tenant, group, ids, emailKeys } = filter
     const { anyOf = {}, exists = {}, ranges = [] } = filter
-    const anyWords = (lists: readonly Words[]): Sql => {
-      const each = lists.map((list) => allOf(list.map(hasWord)))
-      return { sql: `(${each.map(({ sql }) => sql).join(' OR ')})`, values: each.flatMap(({ values }) => values) }
-    }
     return allOf([
       ...emailKey === null ? [] : [sqlOf('u.email_key = ?', emailKey)],
-      ...words === null ? [] : [anyWords(words)],
+      ...words === null ? [] : [anyWords(tables.of('words'), words)],
       ...status === undefined ? [] : [sqlOf('u.status = ?', status)],
       ...tenant === undefined ? [] : [sqlOf('u.tenant = ?', tenant)],
       ...group === undefined

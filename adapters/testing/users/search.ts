@@ -51,7 +51,7 @@ export const search: Subject = {
       for (const [words, numbers] of [
         [[['54', '2024'], ['542024']], [1, 2]], [[['542024'], ['54']], [1, 2, 3]], [[['x'], ['y', '54']], []],
         [[['studio'], ['studio', '54']], [1, 2, 3]], [[['x'], ['2024', 'studio']], [1]],
-        [[...upTo(199).map((n) => [`x${n}`]), ['542024']], [2]]
+        [[...upTo(199).map((n) => ['studio', `x${n}`]), ['542024']], [2]]
       ] as const) {
         const name = words.map((list) => list.join(' ')).join(', or ')
         assert.deepEqual(await requireFound(storage, rows, { words }), idsOf(numbers), name)
