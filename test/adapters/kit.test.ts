@@ -101,7 +101,8 @@ test('names the order of calls, the reason of a rejection and the code of the dr
   const find = async () => { throw new StorageError('unavailable', 'busy', { driverCode: '40001' }) }
   const { error } = await runOne(withMembers({ find }))
   t.match(String(Object(error).message), new RegExp('^busy\nthe last calls \\(>\\) and their answers \\(<\\):\n' +
-    '[^]* {2}> \\d+ commit \\[users …000003: none → 1 user3@example\\.org, [^]* {2}< \\d+ find threw unavailable \\(40001\\): busy$'))
+    '[^]* {2}> \\d+ commit \\[users …000003: none → 1 user3@example\\.org, [^]*' +
+    ' {2}< \\d+ find threw unavailable \\(40001\\): busy$'))
 })
 
 test('a duty that does not end is ended, and says what it waits for', async (t) => {
