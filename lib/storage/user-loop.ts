@@ -156,7 +156,7 @@ export function createUserWrites (store: Storage, remembers: number) {
       const since = performance.now()
       // Writers of one user wait for each other here, and need not meet in the store.
       return inTurn(own.id, () => performance.now() - since > TURN_MS
-        ? Promise.reject(new StorageError('unavailable', 'other writers keep changing the user'))
+        ? Promise.reject(new StorageError('unavailable', 'writes of the user that came before take too long'))
         : writeNow(own, scope))
     },
 

@@ -13,7 +13,7 @@ import { retryWhileBusy } from './retry-while-busy.ts'
 import { shareConnections } from './shared-connections.ts'
 import { queryOn, type StatementSettings } from './statements.ts'
 import { acquireBy, type TimeLimits, UNLIMITED } from './time-limits.ts'
-import { createWriteQueue, type WriteQueue } from './write-queue.ts'
+import { createWriteQueue, writersOf } from './write-queue.ts'
 
 // One of two conflicting statements always succeeds, so 20 failures mean 20 other writers.
 const ATTEMPTS = 20
@@ -24,16 +24,8 @@ const PAUSE_MAX_MS = 64
 // Time for the round trips of one write on a slow network.
 const WRITE_MS = 50
 
-// Connections reserved for reads and group commits. Writes that may wait for a lock can’t take them.
-const LEFT_FREE = 3
-
 // What exclusive transactions wait for in the queue; no id.
 const EXCLUSIVE = 'exclusive'
-
-/** A queue for all connections of a pool but a few, and for half of a small pool. */
-function writeQueueOf (connections: number): WriteQueue {
-  return createWriteQueue(Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE))
-}
 
 /** Settings of an executor on a pool of our own. */
 export interface PoolSettings extends StatementSettings {
@@ -72,7 +64,7 @@ export function createPoolExecutor (knex: Knex, names: Names, settings: PoolSett
   const dialect = dialectOf(pool.driverName, profile)
   const { begin: beginDefault, beginSnapshotWrite, exclusiveLock, shareTable } = dialect.transaction
   const { liftTimeouts, statementTimeoutMs } = dialect.transaction
-  const inQueue = isHosts ? null : writeQueueOf(pool.pool.max)
+  const inQueue = isHosts ? null : createWriteQueue(writersOf(pool.pool.max))
   const free = () => isHosts ? undefined : takeFree(pool)
   const share = shareConnections(pool, batching?.connections ?? 0, discardIfLost, free)
 

@@ -1,6 +1,13 @@
 import { createKeyedQueue } from '../../../lib/core/keyed-queue.ts'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 
+// Connections reserved for reads and group commits. Writes that may wait for a lock can’t take them.
+const LEFT_FREE = 3
+
+/** How many writes may wait for locks at a time: all connections of a pool but a few, half of those of a small one. */
+export const writersOf = (connections: number): number =>
+  Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE)
+
 /**
  * Runs a write that may wait for a lock. `key`: what it locks, null if that is not known; `until`: when it must have
  * its turn, by `performance.now()`.

@@ -12,11 +12,17 @@ import type { Query } from './sql.ts'
 /** How a store reaches the database. */
 export interface Access {
   read<Result> (work: (query: Query) => Promise<Result>): Promise<Result>
-  /**
-   * One transaction, with the row of all writers locked: nothing of ours comes between what it reads and writes.
-   * `extraMs`: how much longer than usual it may take.
-   */
-  write<Result> (work: (query: Query) => Promise<Result>, extraMs?: number): Promise<Result>
+  /** One transaction, with the row of all writers locked: nothing of ours comes between what it reads and writes. */
+  write<Result> (work: (query: Query) => Promise<Result>, options?: WriteOptions): Promise<Result>
+}
+
+export interface WriteOptions {
+  /** How much longer than usual it may take. Default 0. */
+  extraMs?: number
+  /** When it was asked for, by `performance.now()`: its time limits count from then. Default: now. */
+  since?: number
+  /** What comes before the row of all writers is locked. */
+  first?: (query: Query) => Promise<void>
 }
 
 /** Milliseconds that work on a pool of our own waits for a connection, and may take; Infinity: a host's pool. */
@@ -34,9 +40,9 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
   let isClosed = false
 
   async function on<Result> (
-    isReading: boolean, work: (query: Query, connection: unknown) => Promise<Result>, limit = total
+    isReading: boolean, work: (query: Query, connection: unknown) => Promise<Result>, limit = total,
+    since = performance.now()
   ): Promise<Result> {
-    const since = performance.now()
     const connection = await acquireBy(pool, since + wait).catch((error: unknown) => { throw translated(error) })
     const send = queryOn(connection, isReading)
     const query: Query = (sql, values) => withDeadline(send(sql, values), mysql2Driver, connection, since + limit)
@@ -65,9 +71,6 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
       }
     }
 
-  const transaction = <Result>(work: (query: Query) => Promise<Result>, limit: number): Promise<Result> =>
-    on(false, inTransaction(work), limit)
-
   /** Lifts the server's limits of a session while work runs. How long a host waits for locks is for the host to say. */
   const lifted = <Result>(work: Work<Result>): Work<Result> => async (query, connection) => {
     const { rows: [row] } = await query('SELECT @@max_statement_time AS seconds, @@innodb_lock_wait_timeout AS locks')
@@ -84,10 +87,11 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
 
   return {
     read: (work) => on(true, work),
-    write: (work, extraMs = 0) => transaction(async (query) => {
+    write: (work, { extraMs = 0, since, first } = {}) => on(false, inTransaction(async (query) => {
+      await first?.(query)
       await query(lock)
       return work(query)
-    }, total + extraMs),
+    }), total + extraMs, since),
     /** Reads one snapshot. */
     consistent: <Result>(work: (query: Query) => Promise<Result>) => on(true, async (query, connection) => {
       await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')

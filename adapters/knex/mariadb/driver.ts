@@ -56,13 +56,14 @@ const IDLE_SECONDS = 15
 
 const DUPLICATE = 1062
 const REFERENCES = [1216, 1217, 1451, 1452]
-// A deadlock, a wait for a lock that took too long, a row that has changed since the snapshot.
-const CONFLICTS = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
-// Too many connections, a refused host or user, an unknown database, a shutdown, a full disk or table, read-only, a
-// statement or connection that was ended, a node of Galera that is not ready.
+// A deadlock, a row that has changed since the snapshot.
+const CONFLICTS = ['ER_LOCK_DEADLOCK', 'ER_CHECKREAD']
+const LOCKED = 'ER_LOCK_WAIT_TIMEOUT'
+// Too many connections, a refused host or user, an unknown database, a shutdown, a full disk or table, a lock,
+// read-only, a statement or connection that was ended, a node of Galera that is not ready.
 const PASSING = [
-  1021, 1040, 1044, 1045, 1047, 1049, 1053, 1114, 1129, 1130, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290,
-  1317, 1792, 1836, 1927, 1969, 3024, 4031
+  1021, 1040, 1044, 1045, 1047, 1049, 1053, 1114, 1129, 1130, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1205, 1226,
+  1290, 1317, 1792, 1836, 1927, 1969, 3024, 4031
 ]
 
 const MESSAGES: ReadonlyMap<string, string> = new Map([
@@ -71,6 +72,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['ER_BAD_DB_ERROR', 'the database does not exist'],
   ['ER_TABLEACCESS_DENIED_ERROR', 'the user of the database lacks a right on the tables: see docs/storages.md'],
   ['ER_OPTION_PREVENTS_STATEMENT', 'the database accepts no writes: it is set to be read-only'],
+  [LOCKED, 'another transaction locks what is written'],
   ['ER_RECORD_FILE_FULL', 'the disk of the database is full'],
   ['ER_DISK_FULL', 'the disk of the database is full'],
   ['ER_UNKNOWN_SYSTEM_VARIABLE', 'the server is not MariaDB, or is too old: 10.11 is needed'],
@@ -79,6 +81,9 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
 
 export const isConflict = (error: unknown): boolean =>
   isStorageError(error) && CONFLICTS.includes(error.driverCode ?? '')
+
+/** True if another transaction held a lock for longer than the statement waits: only the statement was undone. */
+export const isLocked = (error: unknown): boolean => isStorageError(error) && error.driverCode === LOCKED
 
 /** True if a table is not there. */
 export const isNoTable = (error: unknown): boolean => isStorageError(error) && error.driverCode === 'ER_NO_SUCH_TABLE'

@@ -140,7 +140,8 @@ export function eventLog (access: Access, tables: Tables): EventLog {
       return (await lastOf(query, allOf([ofTenant(tenant), ...where])))?.id ?? null
     }),
 
-    rewrite: (rewrite, limit) => access.write((query) => rewriteEvents(query, tables, rewrite, limit), REWRITE_MS),
+    rewrite: (rewrite, limit) =>
+      access.write((query) => rewriteEvents(query, tables, rewrite, limit), { extraMs: REWRITE_MS }),
 
     prune: (before, limit) => access.write(async (query) => {
       const { rows } = await query(`SELECT record FROM ${events} ORDER BY position LIMIT ? FOR UPDATE`, [limit + 1])
@@ -155,7 +156,7 @@ export function eventLog (access: Access, tables: Tables): EventLog {
       const pruned = afterPruning(JSON.parse(String(row?.['pruned'])), gone)
       await query(`UPDATE ${state} SET pruned = ?`, [JSON.stringify(pruned)])
       return gone.length
-    }, REWRITE_MS),
+    }, { extraMs: REWRITE_MS }),
 
     pruned: () => read(async (query) => {
       const { rows: [row] } = await query(`SELECT pruned FROM ${state}`)

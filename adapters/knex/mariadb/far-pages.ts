@@ -40,7 +40,7 @@ export function farPages (
       const place = order === 'asc' ? from.offset : total - from.offset - count
       const block = await blockAt(query, tables, scope, place)
       if (isLarge(block)) {
-        dividing ??= write((on) => divide(on, tables, scope, block.firstId), DIVIDE_MS)
+        dividing ??= write((on) => divide(on, tables, scope, block.firstId), { extraMs: DIVIDE_MS })
           .catch(() => {}).finally(() => { dividing = null })
       }
       const rows = await readPart(query, {

@@ -5,7 +5,7 @@ import type {
 } from '../../../lib/storage/storage.ts'
 import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import { count } from './counting.ts'
-import { Violation } from './driver.ts'
+import { isLocked, Violation } from './driver.ts'
 import { addEvents, rewriteEvents } from './events.ts'
 import { allOf, isIn, listOf, partsOf, type Query, type Row, type Selection, type Sql, sqlOf } from './sql.ts'
 import { COLLATION, type Listed, MEMBERS, snake, type Tables } from './tables.ts'
@@ -120,7 +120,15 @@ function refusalOf (error: unknown, { prefix }: Tables): Refusal | null {
 }
 
 /** What writers of units share in a transaction: the state that they have locked. */
-export interface Turn { uniqueFields: readonly string[], position: number }
+export interface Turn {
+  uniqueFields: readonly string[]
+  position: number
+  /** True: a lock of somebody else's is an outcome of its unit, and the others are made. False: it is thrown. */
+  passesLocked: boolean
+}
+
+/** The result of a unit. `locked`: another transaction locks what it writes, so it did nothing. */
+export type Made = Outcome | { code: 'locked', error: unknown }
 
 /** What units have in common that can be made together; null: this one is made by itself. */
 export const shapeOf = ({ writes, rewrites }: Unit): string | null =>
@@ -153,7 +161,7 @@ function stepsOf (units: readonly Unit[]): Steps {
  */
 export async function commitUnits (
   query: Query, tables: Tables, units: readonly Unit[], turn: Turn, steps = stepsOf(units)
-): Promise<Outcome[]> {
+): Promise<Made[]> {
   const { position } = turn
   const events = units.flatMap((unit) => unit.events)
   let at = 0
@@ -181,12 +189,14 @@ export async function commitUnits (
     await query('ROLLBACK TO SAVEPOINT fastify_users_unit').catch((failure: unknown) => {
       throw isStorageError(error) ? error : failure
     })
-    if (isStorageError(error) && error.code === 'unavailable') throw error
+    const passes = turn.passesLocked && isLocked(error)
+    if (!passes && isStorageError(error) && error.code === 'unavailable') throw error
     if (units.length > 1) {
-      const outcomes: Outcome[] = []
+      const outcomes: Made[] = []
       for (const unit of units) outcomes.push(...await commitUnits(query, tables, [unit], turn))
       return outcomes
     }
+    if (passes) return [{ code: 'locked', error }]
     const single = units.flatMap(({ writes }) => writes.map((write) => [write]))
     if (single.length > steps.length) return commitUnits(query, tables, units, turn, single)
     if (refusal === null) throw error

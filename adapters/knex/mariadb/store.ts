@@ -1,20 +1,18 @@
-// The storage: one row that all writers write makes them come one after the other, numbers the events in the order of
-// commits, and keeps writers from waiting for each other crosswise. Units that wait for the turn share it.
+// The storage in MariaDB.
 
 import type { Knex } from 'knex'
 import { gather } from '../../../lib/core/gather.ts'
-import { isStorageError } from '../../../lib/storage/storage-error.ts'
 import type {
-  Opened, OpenOptions, Outcome, Storage, StorageInTransaction, Unit, UserPageRequest
+  Opened, OpenOptions, Storage, StorageInTransaction, UserPageRequest
 } from '../../../lib/storage/storage.ts'
 import { UNLIMITED } from '../connection/time-limits.ts'
 import { throwingUnseen } from '../connection/unseen-changes.ts'
 import { connectionsOf, isTransaction, poolOf } from '../drivers/knex-internals.ts'
+import { committingTogether, committingWithin } from './commits.ts'
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
-import { isConflict } from './driver.ts'
-import { eventLog, REWRITE_MS } from './events.ts'
+import { eventLog } from './events.ts'
 import { asksForAll, farPages, type ReadFar } from './far-pages.ts'
-import { commitUnits, findRows, rowIn, rowsPage, shapeOf, type Turn } from './rows.ts'
+import { findRows, rowIn, rowsPage } from './rows.ts'
 import { createSchema } from './schema.ts'
 import { weakSettings } from './settings.ts'
 import { isIn, ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
@@ -26,10 +24,6 @@ export const MARIADB_CLIENT = 'mysql2'
 
 const NAME = 'mariadb'
 const READ_PART = 1000
-// Of more units in one turn, the last ones would wait longer than a write may.
-const TOGETHER_MAX = 64
-// Each adds to the time that a transaction may take.
-const WRITE_MS = 20
 const FOUND_TOGETHER_MAX = 32
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
@@ -108,81 +102,6 @@ function readsOn (
   }
 }
 
-/** Commits units in one turn. */
-function committing (access: Access, tables: Tables) {
-  const { of } = tables
-  return (units: readonly Unit[]): Promise<Outcome[]> => access.write(async (query) => {
-    const { rows: [state] } = await query(`SELECT unique_fields, position FROM ${of('state')} FOR UPDATE`)
-    const uniqueFields: string[] = JSON.parse(String(state?.['unique_fields']))
-    const turn: Turn = { uniqueFields, position: Number(state?.['position']) }
-    const outcomes: Outcome[] = []
-    for (let at = 0; at < units.length; at = outcomes.length) {
-      const shape = units.slice(at, at + 1).map(shapeOf)[0] ?? null
-      const end = units.findIndex((unit, i) => i > at && (shape === null || shapeOf(unit) !== shape))
-      outcomes.push(...await commitUnits(query, tables, units.slice(at, end === -1 ? undefined : end), turn))
-    }
-    return outcomes
-  }, units.reduce((ms, { writes, rewrites }) =>
-    ms + WRITE_MS * writes.length + REWRITE_MS * rewrites.length, 0))
-}
-
-/** Units that wait while others are committed are committed together. */
-function together (commit: (units: readonly Unit[]) => Promise<Outcome[]>): Storage['commit'] {
-  interface Waiting {
-    unit: Unit
-    shape: string
-    isLong: boolean
-    resolve: (outcome: Outcome) => void
-    reject: (error: unknown) => void
-  }
-  const waiting: Waiting[] = []
-  let isRunning = false
-  let calls = 0
-
-  async function run (): Promise<void> {
-    isRunning = true
-    while (waiting.length > 0) {
-      const long = waiting.slice(0, TOGETHER_MAX).findIndex(({ isLong }) => isLong)
-      // Nobody waits for one that takes long, but those behind it.
-      const taken = waiting.splice(0, long === -1 ? TOGETHER_MAX : Math.max(1, long))
-      // Units of the same shape come together, to be one statement. The units of one call keep their order.
-      const batch = taken.sort((a, b) => a.shape < b.shape ? -1 : a.shape > b.shape ? 1 : 0)
-      try {
-        const outcomes = await commit(batch.map(({ unit }) => unit))
-        for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] ?? { code: 'changed', at: 0 })
-      } catch (error) {
-        // A database that gave up on a conflict has undone everything: whoever asked reads anew and decides again.
-        if (isConflict(error)) for (const { resolve } of batch) resolve({ code: 'changed', at: 0 })
-        // A fault of one is no fault of the others, and has undone all.
-        else if (batch.length > 1 && !(isStorageError(error) && error.code === 'unavailable')) await alone(batch)
-        else for (const { reject } of batch) reject(error)
-      }
-    }
-    isRunning = false
-  }
-
-  async function alone (batch: readonly Waiting[]): Promise<void> {
-    for (const { unit, resolve, reject } of batch) {
-      await commit([unit]).then(([outcome]) => resolve(outcome ?? { code: 'changed', at: 0 }), (error: unknown) =>
-        isConflict(error) ? resolve({ code: 'changed', at: 0 }) : reject(error))
-    }
-  }
-
-  return (units) => {
-    const call = `call ${++calls}`
-    const all = Promise.all(units.map((unit) => new Promise<Outcome>((resolve, reject) => {
-      const shape = shapeOf(unit)
-      waiting.push({ unit, shape: units.length === 1 ? shape ?? call : call, isLong: shape === null, resolve, reject })
-    })))
-    // What is asked for in this turn of the event loop is there by then.
-    if (!isRunning) {
-      isRunning = true
-      setImmediate(run)
-    }
-    return all
-  }
-}
-
 /** A storage on a Knex instance with `mysql2`, which it does not close. */
 export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLIMITED) {
   const tables = tablesOf(prefix)
@@ -205,7 +124,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       open: (options: OpenOptions = {}): Promise<Opened> => schema.openWithin(within, options),
       close: async () => {},
       ...reads,
-      commit: throwingUnseen({ ...reads, commit: committing(within, tables) }),
+      commit: throwingUnseen({ ...reads, commit: committingWithin(within, tables) }),
       join,
       afterCommit: within.afterCommit
     }
@@ -217,7 +136,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
     ...schema.reports,
     async close () { access.close() },
     ...readsOn(access, tables, access.snapshot, farPages(access, tables)),
-    commit: together(committing(access, tables)),
+    commit: committingTogether(access, tables, { wait: limits.wait, connections: poolOf(knex).pool.max }),
 
     join,
 
