@@ -72,6 +72,8 @@ const unfit: ReadonlyArray<[statement: string, message: RegExp]> = [
   [set('foreign_key_checks', '0'), /^foreign_key_checks is off/],
   [set('unique_checks', '0'), /^unique_checks is off/],
   [set('sql_safe_updates', '1'), /^sql_safe_updates is on/],
+  ['SET SESSION TRANSACTION READ ONLY', /^tx_read_only is on/],
+  [set('max_join_size', '10'), /^sql_big_selects is off/],
   [set('sql_select_limit', '10'), /^sql_select_limit is set/],
   [set('max_sort_length', '64'), /^max_sort_length is less/],
   [set('sort_buffer_size', '1024'), /^sort_buffer_size is less/],

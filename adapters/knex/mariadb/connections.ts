@@ -86,7 +86,8 @@ export function accessTo (knex: Knex, lock: string, { wait, total }: Limits) {
   }
 
   return {
-    read: (work) => on(true, work),
+    // Work of one parameter: what has a second one of its own would take the connection for it.
+    read: (work) => on(true, (query) => work(query)),
     write: (work, { extraMs = 0, since, first } = {}) => on(false, inTransaction(async (query) => {
       await first?.(query)
       await query(lock)

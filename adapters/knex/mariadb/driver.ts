@@ -72,6 +72,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['ER_BAD_DB_ERROR', 'the database does not exist'],
   ['ER_TABLEACCESS_DENIED_ERROR', 'the user of the database lacks a right on the tables: see docs/storages.md'],
   ['ER_OPTION_PREVENTS_STATEMENT', 'the database accepts no writes: it is set to be read-only'],
+  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'the transaction accepts no writes: it, or tx_read_only, is read-only'],
   [LOCKED, 'another transaction locks what is written'],
   ['ER_RECORD_FILE_FULL', 'the disk of the database is full'],
   ['ER_DISK_FULL', 'the disk of the database is full'],
@@ -127,8 +128,8 @@ export async function prepareSession (connection: unknown, lockSeconds: number, 
   await query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
   await query("SET SESSION lc_messages = 'en_US', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', " +
     'autocommit = 1, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, completion_type = 0, ' +
-    'sql_select_limit = DEFAULT, tx_read_only = 0, innodb_lock_wait_timeout = ?, max_statement_time = ?, ' +
-    'idle_write_transaction_timeout = ?', [lockSeconds, seconds, IDLE_SECONDS])
+    'sql_select_limit = DEFAULT, sql_big_selects = 1, tx_read_only = 0, innodb_lock_wait_timeout = ?, ' +
+    'max_statement_time = ?, idle_write_transaction_timeout = ?', [lockSeconds, seconds, IDLE_SECONDS])
 }
 
 /**

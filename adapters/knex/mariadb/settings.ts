@@ -31,6 +31,8 @@ const UNFIT: ReadonlyArray<[name: string, isUnfit: IsUnfit, message: string]> = 
   ['foreign_key_checks', isOff, 'is off for the connection: switch it on'],
   ['unique_checks', isOff, 'is off for the connection: switch it on'],
   ['sql_safe_updates', isOn, 'is on for the connection, which refuses our updates: switch it off'],
+  ['tx_read_only', isOn, 'is on for the connection, which accepts no writes: switch it off'],
+  ['sql_big_selects', isOff, 'is off for the connection, which refuses lists: switch it on, behind max_join_size'],
   ['sql_select_limit', (value) => Number(value) < 2 ** 32,
     'is set for the connection, so lists would be cut: leave it at its default'],
   ['max_sort_length', (value) => Number(value) < MIN_SORT,
