@@ -1,9 +1,11 @@
-// Pages far from the first user are found by counted ranges, which are right whatever happens to users.
+// Pages far from the first user are found by counted ranges, which are right whatever happens to users. Deliveries that
+// are due are found by an index.
 import { test } from 'tap'
 import { mariadb } from '../../adapters/mariadb.ts'
+import { knexStorage } from '../../adapters/knex/index.ts'
 import { testApp } from '../helpers/app.ts'
 import { from } from '../helpers/level.ts'
-import { mariadbSql, mariadbUrl, temporaryDatabase, withoutMariadb } from '../helpers/mariadb.ts'
+import { mariadbHost, mariadbSql, mariadbUrl, temporaryDatabase, withoutMariadb } from '../helpers/mariadb.ts'
 import { until } from '../helpers/until.ts'
 
 test('pages far from the first user', { skip: from('ci') || withoutMariadb }, async (t) => {
@@ -49,4 +51,28 @@ test('pages far from the first user', { skip: from('ci') || withoutMariadb }, as
   await storage.rebuildCounts()
   t.equal(await ranges(), 1)
   await requirePages()
+})
+
+test('deliveries that are due are read alone', { skip: from('ci') || withoutMariadb }, async (t) => {
+  const host = mariadbHost(await temporaryDatabase(t), { pool: { min: 1, max: 1 } })
+  t.teardown(() => host.destroy())
+  const storage = knexStorage(host)
+  await storage.open({ migrate: true })
+  await host.raw("INSERT INTO fastify_users_webhooks (id, version, tenant, record) VALUES ('whk_1', 1, '', '{}')")
+  await host.raw('INSERT INTO fastify_users_deliveries (id, version, tenant, owner, record, event, status, due_at) ' +
+    "SELECT concat('dlv_', seq), 1, '', 'whk_1', '{}', seq, 'pending', concat('20', 20 + (seq > 10), '-01-01') " +
+    'FROM seq_1_to_5000')
+  await host.raw('ANALYZE TABLE fastify_users_deliveries')
+  for (const owner of [{ of: 'whk_1' }, {}]) {
+    await host.raw('FLUSH STATUS')
+    const due = await storage.list('deliveries', {
+      ...owner,
+      upTo: { member: 'dueAt', value: '2020-06' },
+      by: 'dueAt',
+      page: { order: 'asc', limit: 5, from: { offset: 0 } }
+    })
+    t.match(due, { items: { length: 5 }, total: 10 })
+    const [read] = await host.raw("SHOW SESSION STATUS LIKE 'Handler_read%'")
+    t.ok(read.reduce((sum: number, { Value }: { Value: string }) => sum + Number(Value), 0) < 100)
+  }
 })

@@ -222,6 +222,8 @@ export function rowsPage (
   tables: Tables, name: Listed, { tenant, of, where, upTo, without, by, page }: RowsQuery
 ): Selection {
   const { order, limit, from } = page
+  // They are not among what is bounded, which is read in the order of an index.
+  const mayLack = upTo?.member !== by
   return {
     columns: 'record, found_by, owner',
     from: sqlOf(tables.of(name)),
@@ -234,7 +236,9 @@ export function rowsPage (
     ]),
     behind: 'after' in from ? sqlOf(`id ${order === 'asc' ? '>' : '<'} ?`, from.after) : sqlOf('1 = 1'),
     // Rows without a value come last in both directions.
-    by: by === undefined ? ['id'] : [`(${snake(by)} IS ${order === 'asc' ? '' : 'NOT '}NULL)`, snake(by), 'id'],
+    by: by === undefined
+      ? ['id']
+      : [...mayLack ? [`(${snake(by)} IS ${order === 'asc' ? '' : 'NOT '}NULL)`] : [], snake(by), 'id'],
     order,
     limit,
     offset: 'offset' in from ? from.offset : 0

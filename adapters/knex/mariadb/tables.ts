@@ -80,6 +80,9 @@ export function creation ({ prefix, of }: Tables): string[] {
       `found_by ${LONG}, record ${LONG} NOT NULL`,
       ...members.map(([member, length]) => `${snake(member)} ${text(length)}`),
       ...indexed.map((column) => `KEY ${snake(name)}_${column} (${column}, id)`),
+      ...name === 'deliveries'
+        ? ['status', 'due_at'].map((column) => `KEY deliveries_owner_${column} (owner, ${column}, id)`)
+        : [],
       ...name === 'apiKeys' ? ['UNIQUE KEY api_keys_start (start)'] : [],
       ...name === 'userGroups' ? ['UNIQUE KEY user_groups_name (tenant, name_key)'] : []
     ].join(', ') +
