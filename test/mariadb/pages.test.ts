@@ -53,6 +53,20 @@ test('pages far from the first user', { skip: from('ci') || withoutMariadb }, as
   await requirePages()
 })
 
+test('rows of an import are looked up together', { skip: from('ci') || withoutMariadb }, async (t) => {
+  const host = mariadbHost(await temporaryDatabase(t), { pool: { min: 1, max: 1 } })
+  t.teardown(() => host.destroy())
+  const { app: { users } } = await testApp(t, { storage: knexStorage(host), trash: true })
+  const rows = Array.from({ length: 250 }, (_, n) => ({ name: 'Ann', email: `user${n}@example.org` }))
+  await users.import(rows)
+  const ids = new Map((await users.list({ limit: 100 })).data.map(({ id, email }) => [email, id]))
+  const again = rows.flatMap((row) => ids.has(row.email) ? [{ ...row, id: ids.get(row.email) }] : [])
+  await host.raw('FLUSH STATUS')
+  t.match(await users.import(again, { onConflict: 'update', by: 'email' }), { skipped: 100 })
+  const [[{ Value }]] = await host.raw("SHOW SESSION STATUS LIKE 'Com_select'")
+  t.ok(Number(Value) < 50, `${Value} statements`)
+})
+
 test('deliveries that are due are read alone', { skip: from('ci') || withoutMariadb }, async (t) => {
   const host = mariadbHost(await temporaryDatabase(t), { pool: { min: 1, max: 1 } })
   t.teardown(() => host.destroy())

@@ -1,7 +1,6 @@
 // The storage in MariaDB.
 
 import type { Knex } from 'knex'
-import { gather } from '../../../lib/core/gather.ts'
 import type {
   Opened, OpenOptions, Storage, StorageInTransaction, UserPageRequest
 } from '../../../lib/storage/storage.ts'
@@ -12,19 +11,19 @@ import { committingTogether, committingWithin } from './commits.ts'
 import { type Access, accessIn, accessTo, type Limits } from './connections.ts'
 import { eventLog } from './events.ts'
 import { asksForAll, farPages, type ReadFar } from './far-pages.ts'
-import { findRows, rowIn, rowsPage } from './rows.ts'
+import { lookUps } from './look-ups.ts'
+import { rowIn, rowsPage } from './rows.ts'
 import { createSchema } from './schema.ts'
 import { weakSettings } from './settings.ts'
-import { isIn, ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
+import { ofTenant, type Query, readPage, readPart, type Row, sqlOf } from './sql.ts'
 import { type Tables, tablesOf } from './tables.ts'
-import { pageBehind, userIn, userRow, usersPages } from './users.ts'
+import { pageBehind, userIn, usersPages } from './users.ts'
 
 /** The name of Knex's client for it. */
 export const MARIADB_CLIENT = 'mysql2'
 
 const NAME = 'mariadb'
 const READ_PART = 1000
-const FOUND_TOGETHER_MAX = 32
 const CONCURRENCY_PER_CONNECTION = 4
 const CONCURRENCY_MIN = 40
 
@@ -40,18 +39,9 @@ function readsOn (
   const { of } = tables
   const usersPage = usersPages(tables)
   const read: Access['read'] = (work) => access.read(work)
-  // Callers may change their users, so each makes its own.
-  const findTogether = gather(FOUND_TOGETHER_MAX, (id: string) => id, (ids) => read(async (query) => {
-    const { sql } = isIn('id', ids)
-    const { rows } = await query(`SELECT id, record FROM ${of('users')} WHERE ${sql}`, ids)
-    const found = new Map(rows.map((row) => [String(row['id']), row]))
-    return ids.map((id) => found.get(id) ?? null)
-  }))
+  const { find, user, byEmail } = lookUps(access, tables)
   return {
-    find: (name, keys) => read(async (query) => {
-      const rows = await findRows(query, tables, name, keys)
-      return rows.map((row) => row === null ? null : name === 'users' ? userRow(row) : rowIn(row))
-    }),
+    find,
 
     list: (name, asked) => read(async (query) => {
       const { rows, total } = await readPage(query, rowsPage(tables, name, asked))
@@ -59,9 +49,9 @@ function readsOn (
     }),
 
     users: {
-      find: (id) => findTogether(id).then((row) => row === null ? null : userIn(row)),
+      find: user,
 
-      list: (filter, page) => far?.(filter, page) ?? read(async (query) => {
+      list: (filter, page) => byEmail(filter, page) ?? far?.(filter, page) ?? read(async (query) => {
         const { sql, values } = ofTenant(filter.tenant)
         const counted = { sql: `SELECT coalesce(sum(users), 0) AS total FROM ${of('userCounts')} WHERE ${sql}`, values }
         const { rows, total } =
