@@ -19,7 +19,7 @@ export function addAdoptCommand (program: Command): void {
     .description('import the rows of a table as users, in the order of a key; exit code 1 if any row is refused'))
     .requiredOption('--table <name>', 'the table, or <schema>.<table>')
     .requiredOption('--map <pairs>', '<member>=<column>, separated by commas; fields.plan=plan is an own field')
-    .option('--from <url>', 'the database of the table (default: that of the users)')
+    .option('--from <url>', 'the database of the table, PostgreSQL or SQLite (default: that of the users)')
     .option('--key <column>', 'a column with a different value in each row; rows are read in its order', 'id')
     .option('--where <condition>', 'only rows that meet this SQL condition')
     .option('--since <moment>', 'only rows changed since this time (RFC 3339), by updatedAt, or by createdAt if NULL')

@@ -63,6 +63,10 @@ export function openSource (url: string): SourceDatabase {
     const instance = knex({ client: 'pg', connection, ...common, pool: { ...common.pool, afterCreate } })
     return { kind: 'postgres', knex: restoreQuestionMarks(instance) }
   }
+  if (/^mariadb:\/\//.test(url)) {
+    throw new UsageError('adopt reads tables of PostgreSQL and SQLite, not of MariaDB: name one with --from, or ' +
+      'write the rows into a file for fastify-users import')
+  }
   if (!/^sqlite:./.test(url)) {
     throw new UsageError('--from must be postgres://<user>:<password>@<host>/<database> or sqlite:<path>')
   }

@@ -106,6 +106,7 @@ for (const { name, skip, create } of databases) {
       [['--from', 'postgres://secret:secret@127.0.0.1:1/secret'], 3,
         /^the table cannot be read: the database cannot be reached or is busy \(ECONNREFUSED\)\n$/],
       [['--from', 'mysql://root:hunter2@db/x'], 2, /^--from must be postgres/],
+      [['--from', 'mariadb://root:hunter2@db/x'], 2, /^adopt reads tables of PostgreSQL and SQLite, not of MariaDB/],
       [['--from', 'sqlite:/none/at/all.db'], 2, /^there is no file at the path of --from\n$/]
     ] as const) t.match(await adopt(...given), { code, out: '', err }, given.join(' '))
   })
