@@ -120,7 +120,9 @@ function problemsIn (schema: SchemaReport): string[] {
     ...(notUnique.length > 0
       ? [`no index keeps ${notUnique.join(', ')} unique: run fastify-users migrate --unique ${notUnique}`]
       : []),
-    ...searchesOthers ? ['users are searched by other fields: run fastify-users migrate with this --searchable'] : []
+    ...searchesOthers
+      ? ['users are searched by other fields: run fastify-users migrate with these --searchable and --filterable']
+      : []
   ]
 }
 

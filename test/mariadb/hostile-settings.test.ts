@@ -94,7 +94,14 @@ test('what is refused is told in any language of the server', { skip: from('ci')
 
 test('what a store can’t work with', { skip: from('ci') || withoutMariadb }, async (t) => {
   const database = await temporaryDatabase(t)
-  await migrated(t, mariadb({ connection: mariadbUrl(database) }))
+  const own = await migrated(t, mariadb({ connection: mariadbUrl(database) }))
+  await t.rejects(own.open({ unique: ['plan', 'city'] }), {
+    code: 'schema_behind',
+    message: /^nothing keeps plan, city unique: run npx fastify-users migrate --unique plan,city, /
+  })
+  const nowhere = mariadb({ connection: mariadbUrl('nowhere') })
+  t.teardown(() => nowhere.close())
+  await t.rejects(nowhere.open(), { message: 'the database does not exist (ER_BAD_DB_ERROR)' })
   for (const [statement, message] of unfit) {
     const host = hostWith(database, [statement])
     t.teardown(() => host.destroy())

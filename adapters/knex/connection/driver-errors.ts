@@ -198,7 +198,7 @@ export function ofDriver (error: unknown): StorageError {
  */
 export function ofOpening (error: unknown): unknown {
   const code = codeOf(error)
-  const says = code !== undefined && (MESSAGES.has(code) || REFUSED_SQLSTATE.test(code) || code.startsWith('SQLITE_'))
+  const says = code !== undefined && (MESSAGES.has(code) || REFUSED_SQLSTATE.test(code) || /^(?:SQLITE|ER)_/.test(code))
   if (says || isStorageError(error) || ofDriver(error).code === 'unavailable') return error
   const why = 'no connection to the database can be opened: its driver fails, or a function that gives passwords or ' +
     'settings'

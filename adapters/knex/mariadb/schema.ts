@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { StorageError } from '../../../lib/storage/storage-error.ts'
 import type { Opened, OpenOptions, SchemaRequirements, Searchable } from '../../../lib/storage/storage.ts'
+import { sameValues, schemaBehind } from '../tables/schema-errors.ts'
 import { recount, wrongBlocks } from './counting.ts'
 import type { Access, accessTo } from './connections.ts'
 import { isNoTable, Violation } from './driver.ts'
@@ -39,10 +40,6 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
     }
   }
 
-  const isMissing = (state: State, { unique = [], searchable }: OpenOptions): boolean =>
-    unique.some((field) => !state.unique.includes(field)) ||
-    (searchable !== undefined && searchable.key !== state.searchable)
-
   /** Runs statements that commit by themselves, apart from other processes. */
   const apart = <Result>(work: (query: Query) => Promise<Result>): Promise<Result> => access.alone(async (query) => {
     const lock = `concat('fastify-users ', ${`'${name}'`}, left(sha2(database(), 256), 16))`
@@ -66,7 +63,7 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
       'WHERE v.field = ?', [field])
       .catch((error: unknown) => {
         if (!(error instanceof Violation)) throw error
-        throw new StorageError('field_taken', 'users have the same value of a field', { field })
+        throw sameValues(field)
       })
   }
 
@@ -103,11 +100,17 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
     }
   }
 
-  function judge (state: State | null, options: OpenOptions): boolean {
-    if (state !== null && state.compatibleFrom > SCHEMA_VERSION) {
-      throw newer()
+  /** What is not there yet, as an error; null: nothing. @throws StorageError for later tables */
+  function lackOf (state: State | null, { unique = [], searchable }: OpenOptions): StorageError | null {
+    if (state === null) return schemaBehind('there are no tables, or not all of them', 'open({ migrate: true })')
+    if (state.compatibleFrom > SCHEMA_VERSION) throw newer()
+    const others = unique.filter((field) => !state.unique.includes(field))
+    if (others.length > 0) {
+      const problem = `nothing keeps ${others.join(', ')} unique`
+      return schemaBehind(problem, 'open({ migrate: true, unique })', `--unique ${others.join()}`)
     }
-    return state !== null && !isMissing(state, options)
+    if (searchable === undefined || searchable.key === state.searchable) return null
+    return schemaBehind('the search words of users come from other fields', 'open({ migrate: true, searchable })')
   }
 
   /** What users were last asked to be found by. */
@@ -179,9 +182,6 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
 
   const newer = (): StorageError => new StorageError('schema_newer', 'the tables are those of a later version')
 
-  const behind = (): StorageError =>
-    new StorageError('schema_behind', 'something is not there yet: open with migrate, outside of a transaction')
-
   return {
     async open (options: OpenOptions = {}): Promise<Opened> {
       const { migrate = false, searchable } = options
@@ -190,15 +190,17 @@ export function createSchema (access: ReturnType<typeof accessTo>, tables: Table
       let state = await access.read(stateIn)
       const created = state === null && migrate && await create()
       state ??= migrate ? await access.read(stateIn) : null
-      if (judge(state, options)) return { created }
-      if (!migrate) throw behind()
+      const lack = lackOf(state, options)
+      if (lack === null) return { created }
+      if (!migrate) throw lack
       await require(options)
       return { created }
     },
 
     /** A change of the schema would commit the transaction. */
     async openWithin (within: Access, options: OpenOptions): Promise<Opened> {
-      if (!judge(await within.read(stateIn), options)) throw behind()
+      const lack = lackOf(await within.read(stateIn), options)
+      if (lack !== null) throw lack
       return { created: false }
     },
 

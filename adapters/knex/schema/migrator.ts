@@ -4,6 +4,7 @@ import type { SchemaRequirements } from '../../../lib/storage/storage.ts'
 import { toStorageError } from '../connection/driver-errors.ts'
 import type { Executor, Query } from '../connection/executor.ts'
 import type { Names } from '../tables/names.ts'
+import { sameValues, schemaBehind } from '../tables/schema-errors.ts'
 import type { FieldLists } from './word-list.ts'
 import { movesTo } from '../dialects/index.ts'
 import { createFieldIndex, type FieldIndex } from './field-indexes.ts'
@@ -39,12 +40,6 @@ export interface Migrator {
 function schemaNewer (version: number): StorageError {
   const message = `the tables are at version ${version}, this code knows ${LATEST}: install a newer fastify-users`
   return new StorageError('schema_newer', message)
-}
-
-/** `flags`: of the command line, which does the same. */
-function schemaBehind (problem: string, call: string, flags = ''): StorageError {
-  const command = flags === '' ? '' : `run npx fastify-users migrate ${flags}, `
-  return new StorageError('schema_behind', `${problem}: ${command}call storage.${call}, or register with migrate: true`)
 }
 
 /** SQLite's drivers block the event loop for each statement: between two of them, others get their turn. */
@@ -125,9 +120,7 @@ export function createMigrator (
     await query(createFieldIndex(dialect, names, index)).catch((thrown) => {
       const error = toStorageError(thrown, names)
       if (error.code !== 'field_taken') throw error
-      const message = `several users have the same value in the field ${index.field}, so it can't be unique: give ` +
-        'each of them a different one'
-      throw new StorageError('field_taken', message, { field: index.field })
+      throw sameValues(index.field)
     })
   }
 
