@@ -16,6 +16,7 @@ import { idOf, isNowhere, joinsOf, onlyOf, refusalOf, withGroups, writeTogether 
 
 // A write that waits longer for those before it fails: its answer would come too late.
 const TURN_MS = 3000
+const LATE = 'writes of the user that came before took too long: its row may be locked'
 
 /** An outcome that the caller may change. */
 function copyOf (outcome: WriteOutcome): WriteOutcome {
@@ -156,7 +157,7 @@ export function createUserWrites (store: Storage, remembers: number) {
       const since = performance.now()
       // Writers of one user wait for each other here, and need not meet in the store.
       return inTurn(own.id, () => performance.now() - since > TURN_MS
-        ? Promise.reject(new StorageError('unavailable', 'writes of the user that came before take too long'))
+        ? Promise.reject(new StorageError('unavailable', LATE))
         : writeNow(own, scope))
     },
 
