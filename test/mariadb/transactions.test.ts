@@ -103,10 +103,13 @@ test('a row that somebody else locks delays writes of it alone, as long as a sta
   await untilOneWaits(host)
   await holder.commit()
   t.strictSame((await Promise.all(both)).map(({ version }) => version), [2, 3])
-  const range = await host.transaction()
-  await range.raw('SELECT count(*) FROM fastify_users_users LOCK IN SHARE MODE')
-  await t.rejects(users.create(person('ben')), { code: 'storage_unavailable' })
-  await range.commit()
+  const all = 'SELECT * FROM fastify_users_users LOCK IN SHARE MODE'
+  for (const locks of [all, 'UPDATE fastify_users_state SET turn = 0']) {
+    const other = await host.transaction()
+    await other.raw(locks)
+    await t.rejects(users.create(person('ben')), { code: 'storage_unavailable' }, locks)
+    await other.commit()
+  }
   await users.create(person('ben'))
 })
 
