@@ -72,12 +72,14 @@ test('deliveries that are due are read alone', { skip: from('ci') || withoutMari
   t.teardown(() => host.destroy())
   const storage = knexStorage(host)
   await storage.open({ migrate: true })
-  await host.raw("INSERT INTO fastify_users_webhooks (id, version, tenant, record) VALUES ('whk_1', 1, '', '{}')")
+  await host.raw('INSERT INTO fastify_users_webhooks (id, version, tenant, record) ' +
+    "VALUES ('whk_1', 1, '', '{}'), ('whk_2', 1, '', '{}')")
+  // Of the first endpoint ten are due, of the second one all.
   await host.raw('INSERT INTO fastify_users_deliveries (id, version, tenant, owner, record, event, status, due_at) ' +
-    "SELECT concat('dlv_', seq), 1, '', 'whk_1', '{}', seq, 'pending', concat('20', 20 + (seq > 10), '-01-01') " +
-    'FROM seq_1_to_5000')
+    "SELECT concat('dlv_', seq), 1, '', concat('whk_', 1 + (seq > 2500)), '{}', seq, 'pending', " +
+    "concat(2020 + (seq BETWEEN 11 AND 2500), '-01-01') FROM seq_1_to_5000")
   await host.raw('ANALYZE TABLE fastify_users_deliveries')
-  for (const owner of [{ of: 'whk_1' }, {}]) {
+  for (const [owner, total] of [[{ of: 'whk_1' }, 10], [{}, 2510]] as const) {
     await host.raw('FLUSH STATUS')
     const due = await storage.list('deliveries', {
       ...owner,
@@ -85,8 +87,9 @@ test('deliveries that are due are read alone', { skip: from('ci') || withoutMari
       by: 'dueAt',
       page: { order: 'asc', limit: 5, from: { offset: 0 } }
     })
-    t.match(due, { items: { length: 5 }, total: 10 })
+    t.match(due, { items: { length: 5 }, total })
     const [read] = await host.raw("SHOW SESSION STATUS LIKE 'Handler_read%'")
-    t.ok(read.reduce((sum: number, { Value }: { Value: string }) => sum + Number(Value), 0) < 100)
+    const rows = read.reduce((sum: number, { Value }: { Value: string }) => sum + Number(Value), 0)
+    t.ok(rows < total + 50, `${rows} rows`)
   }
 })
