@@ -1,7 +1,7 @@
 // The same people for every server, each made from a number.
+import { firstIdAt } from '../../.build/package/lib/core/ids.js'
 import { repositoryOf } from '../../.build/package/lib/storage/repository.js'
 
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 const FIRST = ('Ada Alan Barbara Claude Donald Edsger Frances Grace Hedy Ivan ' +
   'Joan Karen Leslie Margaret Niklaus Ole Peter Radia Shafi Tony').split(' ')
 const LAST = ('Abbott Baker Castro Dahl Engel Fischer Garcia Hansen Ito Jensen ' +
@@ -14,12 +14,8 @@ export const COLUMNS = ['id', 'name', 'name_key', 'email', 'email_key', 'version
 /** Those of our table, which keeps words too. */
 export const OUR_COLUMNS = [...COLUMNS, 'name_words', 'email_words']
 
-/** The id of the nth person: a well-formed TypeID. Ids are in the order of n. */
-export function idOf (n) {
-  let digits = ''
-  for (let rest = n; digits.length < 8; rest = Math.floor(rest / 32)) digits = DIGITS[rest % 32] + digits
-  return `usr_01h455vb4pex5vsknk${digits}`
-}
+/** The id of the nth person, made when the person was. */
+export const idOf = (n) => firstIdAt('usr', EPOCH + n)
 
 /** The nth person as a row of every server's table. */
 export function personOf (n) {
