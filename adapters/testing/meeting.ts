@@ -55,7 +55,7 @@ interface Meeting {
   most: number
 }
 
-/** Requires that the transaction sees what has refused its unit: else whoever decides again would for ten seconds. */
+/** Requires that the transaction sees why its unit is refused. Otherwise the caller repeats it for ten seconds. */
 async function requireChanged (within: Storage, writes: readonly RowWrite[]): Promise<void> {
   const seen = await Promise.all(writes.map(async ({ in: name, put, was }) => {
     const [row] = await within.find(name, [{ id: put?.record.id ?? was?.record.id ?? '' }])

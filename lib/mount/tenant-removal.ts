@@ -54,16 +54,19 @@ export function createTenantRemovals (
 
   async function run (tenant: string, removal: Removal): Promise<void> {
     const requests = watchForegroundRequests()
+    const sweep = async (): Promise<void> => {
+      do {
+        removal.isAskedAgain = false
+        while (await step(tenant)) await requests.yieldToRequests()
+      } while (removal.isAskedAgain)
+    }
     try {
       const { total: keys } = await fromStorage(() => apiKeys.list({ ...ONE, tenant }))
-      // With its keys other processes create users until they ask for the keys again. These go too.
-      for (const waitMs of keys === 0 ? [0] : [0, keyCacheMs]) {
-        if (waitMs > 0) await delay(waitMs, null, { signal }).catch(() => {})
-        do {
-          removal.isAskedAgain = false
-          while (await step(tenant)) await requests.yieldToRequests()
-        } while (removal.isAskedAgain)
-      }
+      await sweep()
+      if (keys === 0 || keyCacheMs === 0) return
+      // Until other processes read its keys again, they create users with them. These users go too.
+      await delay(keyCacheMs, null, { signal }).catch(() => {})
+      await sweep()
     } finally {
       requests.close()
       running.delete(tenant)

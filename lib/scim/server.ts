@@ -45,7 +45,7 @@ function askedIn (
     ? { attribute: parsePath(sortBy), descending: String(sortOrder).toLowerCase() === 'descending' }
     : null
   if (cursor !== undefined && cursor !== null && (sort !== null || startIndex !== undefined)) {
-    throw scimError('invalidValue', 'A cursor is not together with startIndex or sortBy.')
+    throw scimError('invalidValue', 'A cursor goes with neither startIndex nor sortBy.')
   }
   const text = filter === undefined || filter === null || filter === '' ? undefined : String(filter)
   if (cursor === undefined || cursor === null) {

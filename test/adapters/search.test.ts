@@ -1,4 +1,4 @@
-// A search that finds more users than are sorted at once, behind 2,000 of them.
+// A search that finds more users than are sorted together, behind 2,000 of them.
 import { test } from 'tap'
 import { SORTED_MAX } from '../../adapters/knex/pages.ts'
 import { repositoryOf } from '../../lib/storage/repository.ts'

@@ -67,7 +67,7 @@ test('an address that has sent `max` bad keys gets 429 for every key, and other 
   // A request without a key does not count.
   for (let i = 0; i < 10; i++) await inject(app, 'GET', '/v1/users', { remoteAddress: '192.0.2.9' })
   const guesses = await Promise.all(Array.from({ length: 20 }, () => from('192.0.2.9', generateKey('uk').text)))
-  t.strictSame(statuses(guesses), [...Array(4).fill(401), ...Array(16).fill(429)], 'at once')
+  t.strictSame(statuses(guesses), [...Array(4).fill(401), ...Array(16).fill(429)], 'concurrently')
   const forwarded = await inject(app, 'GET', '/v1/users', {
     headers: { authorization: `Bearer ${generateKey('uk').text}`, 'x-forwarded-for': '192.0.2.77' },
     remoteAddress: '192.0.2.1'

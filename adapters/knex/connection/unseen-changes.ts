@@ -1,11 +1,9 @@
 import { StorageError } from '../../../lib/storage/storage-error.ts'
+import { isSameRecord } from '../../../lib/storage/selection.ts'
 import type { CollectionName, RowWrite, Storage, Unit } from '../../../lib/storage/storage.ts'
+import { OWNERS } from '../tables/owners.ts'
 
 type Rows = Pick<Storage, 'commit' | 'find' | 'list'>
-
-const OWNERS: { [Name in CollectionName]?: CollectionName } = {
-  keyUses: 'apiKeys', deliveries: 'webhooks', idempotency: 'users', memberships: 'userGroups'
-}
 
 const idOf = ({ put, was }: RowWrite): string => put?.record.id ?? was?.record.id ?? ''
 
@@ -19,9 +17,7 @@ async function isSeen ({ find, list }: Rows, write: RowWrite, earlier: readonly 
   const ids = [idOf(write), ...needs.map(([, id]) => id)]
   if (earlier.some((each) => each.in === 'memberships' || ids.includes(idOf(each)))) return true
   const [row] = await find(name, [{ id: idOf(write) }])
-  const [seen, expected] = [row?.record, was?.record]
-  if (seen?.version !== expected?.version || seen?.tenant !== expected?.tenant ||
-    (name === 'users' && seen?.updatedAt !== expected?.updatedAt)) return true
+  if (!isSameRecord(row?.record ?? null, was?.record ?? null)) return true
   for (const [of, id] of needs) if ((await find(of, [{ id }]))[0] == null) return true
   if (name !== 'users' || put !== null) return false
   const page = { order: 'asc', limit: 1, from: { offset: 0 } } as const
@@ -29,8 +25,8 @@ async function isSeen ({ find, list }: Rows, write: RowWrite, earlier: readonly 
 }
 
 /**
- * Commits in a transaction of the host's. It may read an older snapshot than it writes: what refuses a unit and can't
- * be seen is a conflict, since whoever reads again would decide the same.
+ * Commits in a transaction of the host's, which may read an older snapshot than it writes. If the transaction can't see
+ * why a unit is refused, that is a conflict: after another read the caller would decide the same.
  */
 export function throwingUnseen (rows: Rows): Storage['commit'] {
   return async (units: readonly Unit[]) => {

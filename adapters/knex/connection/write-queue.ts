@@ -4,7 +4,7 @@ import { StorageError } from '../../../lib/storage/storage-error.ts'
 // Connections reserved for reads and group commits. Writes that may wait for a lock can’t take them.
 const LEFT_FREE = 3
 
-/** How many writes may wait for locks at a time: all connections of a pool but a few, half of those of a small one. */
+/** How many writes may wait for locks concurrently: as a pool has connections, less three; in a small pool half. */
 export const writersOf = (connections: number): number =>
   Math.max(1, Math.floor(connections / 2), connections - LEFT_FREE)
 

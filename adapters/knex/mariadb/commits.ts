@@ -110,7 +110,7 @@ export function committingTogether (
     })
   }
 
-  /** A database that gave up on a conflict has undone everything: whoever asked reads anew and decides again. */
+  /** After a conflict the database has undone everything. The caller reads again, and decides again. */
   function fail ({ resolve, reject }: Waiting, error: unknown): void {
     if (isConflict(error)) resolve(CHANGED)
     else reject(error)

@@ -106,7 +106,7 @@ export function mariadbOnKnex (knex: Knex, prefix: string, limits: Limits = UNLI
       throw new TypeError('fastify-users: the transaction is not one on MariaDB')
     }
     const within = accessIn(given, lock)
-    // Each statement by itself: whoever takes the parts may use the transaction too.
+    // Between two statements the caller may use the transaction too.
     const alone: Query = (sql, values) => within.read((query) => query(sql, values))
     const reads = readsOn(within, tables, (work) => work(alone), null)
     return {

@@ -1,6 +1,7 @@
 // The tables. Every table is InnoDB, and every text is compared byte by byte.
 
 import type { CollectionName } from '../../../lib/storage/storage.ts'
+import { OWNERS } from '../tables/owners.ts'
 
 export type Listed = Exclude<CollectionName, 'users'>
 
@@ -15,11 +16,6 @@ export const MEMBERS: Record<Listed, Readonly<Record<string, number>>> = {
   memberships: { member: 30 },
   idempotency: { expiresAt: 24 },
   marks: {}
-}
-
-/** The collection whose rows take those of another one with them. */
-const OWNERS: Partial<Record<string, CollectionName>> = {
-  keyUses: 'apiKeys', deliveries: 'webhooks', idempotency: 'users', memberships: 'userGroups'
 }
 
 /** The name in SQL of a member. */

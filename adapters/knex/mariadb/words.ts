@@ -6,7 +6,7 @@ import { allOf, type Sql, sqlOf } from './sql.ts'
 // All words have at most 64 code points, so no word with this beginning is greater.
 const LAST = '\u{10ffff}'.repeat(64)
 
-/** The condition that all words of one of these lists begin words of the user. `table`: that of all words. */
+/** The condition of a search: in one of these lists, each word begins a word of the user. `table`: has all words. */
 export function anyWords (table: string, lists: readonly Words[]): Sql {
   const hasOneOf = (words: Words): Sql => sqlOf(
     `u.id IN (SELECT w.id FROM ${table} AS w WHERE ${words.map(() => '(w.word >= ? AND w.word <= ?)').join(' OR ')})`,
